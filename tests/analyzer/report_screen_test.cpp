@@ -143,7 +143,7 @@ TEST(OneScreen, WhatIsNotAvailableIsNamedAndExplainedWhereTheVerdictNeedsIt) {
   report.steps = unavailable("no step marks were recorded");
   report.stragglers = unavailable("no steps");
   const auto text = screen(report);
-  EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell: "));
+  EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell which rank is slow or what a step costs: no step marks"));
   EXPECT_THAT(text, HasSubstr("NOT AVAILABLE  Slow ranks, "));
   EXPECT_THAT(text, HasSubstr("Mark each step with an NVTX range")) << "what it would take";
 }
@@ -152,10 +152,24 @@ TEST(OneScreen, TheAdviceOnRanksThatAreMissingIsThatOfTheirFinding) {
   auto report = clean_report(*sample_run());
   report.source = "kineto";
   report.ranks = {RankId{0}};
-  report.stragglers = unavailable("only one rank: nothing to compare it with");
+  report.stragglers = unavailable("only 1 of 4 ranks was recorded");
   EXPECT_THAT(screen(report), HasSubstr("Profile all ranks"));
   report.data_quality = {{Counter::ranks_missing, 3}};
   EXPECT_THAT(screen(report), Not(HasSubstr("Profile all ranks")));
+}
+
+TEST(OneScreen, OfRanksThatAreMissingOnlyTheAdviceOnGroupsIsNotThatOfTheirFinding) {
+  auto report = clean_report(*sample_run());
+  report.source = "kineto";
+  report.ranks = {RankId{0}};
+  report.stragglers = unavailable("only 1 of 4 ranks was recorded");
+  report.collectives = unavailable("the recording does not say which ranks took part in the collectives");
+  report.data_quality = {{Counter::ranks_missing, 3}};
+  report.overlap = OverlapSection{};
+  report.overlap->rows = {{.group = "", .op = "dispatch", .comm_ns = 50}};
+  for (const char* advice : {"Give the files", "PyTorch 2.4"}) EXPECT_THAT(screen(report), Not(HasSubstr(advice)));
+  report.overlap->rows = {{.group = "", .op = "ncclDevKernel_SendRecv", .comm_ns = 50}};
+  EXPECT_THAT(screen(report), HasSubstr("\n  PyTorch 2.4 and later writes the group of each NCCL collective.\n"));
 }
 
 TEST(OneScreen, NameDateAndCommandAreInOneLine) {

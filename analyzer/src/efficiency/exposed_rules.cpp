@@ -1,6 +1,7 @@
 // Time in which only communication runs (metrics.md 20), beside the factors that judge the same time.
 #include <algorithm>
 
+#include "efficiency/exposed_operation.h"
 #include "efficiency/parts.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
@@ -21,11 +22,11 @@ enum class Exposed : std::uint8_t {
   unmatched
 };
 
-std::string advice_for(Exposed exposed) {
+/// `hiding`: how the operation with most of it is hidden.
+std::string advice_for(Exposed exposed, std::string_view hiding) {
   switch (exposed) {
     case Exposed::moving:
-      return "Overlap it with compute: smaller or earlier buckets, asynchronous handles; or move fewer bytes (lower "
-             "precision, gradient accumulation).";
+      return std::string{hiding};
     case Exposed::waiting_for_straggler:
       return "Fix the slow rank first: most of this is waiting for it.";
     case Exposed::waiting_for_slow_connection:
@@ -33,7 +34,8 @@ std::string advice_for(Exposed exposed) {
     case Exposed::waiting_for_changing_ranks:
       return "Find out who arrives last (--only blame shows it) and even out the work before the collectives.";
     case Exposed::ranks_missing:
-      return "Record all ranks of the job: then the report shows how much of this is waiting, and for whom.";
+      return format("{}, unless this is mostly waiting for ranks that were not recorded.",
+                    hiding.substr(0, hiding.rfind('.')));
     case Exposed::unmatched:
       return "It is not known how much of this is waiting: operations were not matched (--only collectives says why).";
   }
@@ -45,7 +47,8 @@ std::string parts_of_exposed(const Usual& usual) {
   const TimeSplit& total = usual.total;
   const std::int64_t known = total.exposed_wait_ns + total.exposed_transfer_ns;
   if (known == 0) return " (it is not known how much of it is waiting and how much is transfer)";
-  return format(": {} waiting, {} transfer, {} not split", duration_text(usual.per_step(total.exposed_wait_ns)),
+  return format(": {} waiting, {} transfer, {} that could be either",
+                duration_text(usual.per_step(total.exposed_wait_ns)),
                 duration_text(usual.per_step(total.exposed_transfer_ns)),
                 duration_text(usual.per_step(total.exposed_comm_ns - known)));
 }
@@ -63,6 +66,12 @@ std::string most_blamed(const Report& report) {
   if (share < 0.5) return {};
   return format("; {} of the waiting is due to rank {} ({})", percent_of(share), row.rank.value,
                 name_of(row.largest_part()));
+}
+
+/// "most of it is all-reduce, 8.20 ms per step and rank"; empty if no operation has most of it.
+std::string cause_of(const Usual& usual, const ExposedOperation& most) {
+  if (most.name.empty() || 2 * most.exposed_ns <= usual.total.exposed_comm_ns) return {};
+  return format("most of it is {}, {} per step and rank", most.name, duration_text(usual.per_step(most.exposed_ns)));
 }
 
 /// True if what slow connections cost is a good part of the waiting.
@@ -90,8 +99,6 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
       severity_of(usual.share(total.exposed_comm_ns - (explained ? total.exposed_wait_ns : 0)), exposed_comm_limits);
   if (finding.severity == FindingSeverity::info) return;
   const bool waiting = 2 * total.exposed_wait_ns > total.exposed_comm_ns;
-  const bool unmatched = report.collectives && report.collectives->unmatched * 20 > report.collectives->matched;
-  if (unmatched) finding.severity = capped(finding.severity, FindingSeverity::minor);
   finding.id = "exposed_communication";
   finding.title = format("{} of the time, only communication runs{}", percent_of(share),
                          waiting ? ", mostly waiting for other ranks" : "");
@@ -105,7 +112,9 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   Exposed waits = Exposed::waiting_for_changing_ranks;
   if (slow_connection) waits = Exposed::waiting_for_slow_connection;
   if (straggler) waits = Exposed::waiting_for_straggler;
-  finding.advice = advice_for(waiting ? waits : moves);
+  const ExposedOperation most = report.overlap ? most_exposed(*report.overlap) : ExposedOperation{};
+  finding.advice = advice_for(waiting ? waits : moves, advice_to_hide(most.use));
+  if (!waiting) finding.cause = cause_of(usual, most);
   // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.
   const std::int64_t uncovered_compute = total.compute_ns - total.overlapped_comm_ns;
   finding.gain_ns_per_step = usual.per_step(std::min(total.exposed_transfer_ns, uncovered_compute));

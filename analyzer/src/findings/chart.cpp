@@ -6,7 +6,7 @@
 #include "render/html/elements.h"
 #include "render/words.h"
 #include "split/parts.h"
-#include "verdict/verdict.h"
+#include "verdict/doubts.h"
 
 namespace rankscope::analyzer::html {
 namespace {

@@ -8,6 +8,24 @@
 #include "split/row_sums.h"
 
 namespace rankscope::analyzer {
+namespace {
+
+/// Of findings of one severity: whatever else is wrong may follow from a lost rank; shares of all time name no cause;
+/// what was found in the recordings comes before those that are missing.
+int place_of(const Finding& finding) {
+  if (finding.id == "rank_lost") return 0;
+  if (is_about_one_rank(finding)) return 1;
+  if (finding.held_at_minor) return 2;
+  return finding.id == "ranks_missing" ? 4 : 3;
+}
+
+bool is_before(const Finding& a, const Finding& b) {
+  if (a.severity != b.severity) return a.severity > b.severity;
+  if (place_of(a) != place_of(b)) return place_of(a) < place_of(b);
+  return a.gain_ns_per_step > b.gain_ns_per_step;
+}
+
+}  // namespace
 
 Section<std::vector<Finding>> judge_findings(const Run& run, const Report& report, const ReportOptions& options,
                                              std::vector<Finding> lost, std::span<const Rule> rules) {
@@ -26,19 +44,15 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
     const std::size_t before = findings.size();
     if (rule.judge != nullptr) rule.judge(context, findings);
     if (whole || !rule.needs_whole_input) continue;
-    for (std::size_t i = before; i < findings.size(); ++i)
+    for (std::size_t i = before; i < findings.size(); ++i) {
+      findings[i].held_at_minor = findings[i].severity > FindingSeverity::minor;
       findings[i].severity = capped(findings[i].severity, FindingSeverity::minor);
+    }
   }
   if (findings.empty() && !report.rank_rows && !report.collectives)
     return unavailable("it needs the time of each rank");
   std::erase_if(findings, [](const Finding& finding) { return finding.severity == FindingSeverity::info; });
-  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
-    if (a.severity != b.severity) return a.severity > b.severity;
-    const auto is_lost = [](const Finding& finding) { return finding.id == "rank_lost"; };
-    if (is_lost(a) != is_lost(b)) return is_lost(a);  // what else is wrong may follow from it
-    if (is_about_one_rank(a) != is_about_one_rank(b)) return is_about_one_rank(a);  // shares of all time name no cause
-    return a.gain_ns_per_step > b.gain_ns_per_step;
-  });
+  std::ranges::stable_sort(findings, is_before);
   return findings;
 }
 

@@ -6,7 +6,7 @@
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"
-#include "verdict/verdict.h"
+#include "verdict/doubts.h"
 
 namespace rankscope::analyzer {
 

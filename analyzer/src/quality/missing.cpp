@@ -7,6 +7,8 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 #include "render/words.h"
+#include "verdict/doubts.h"
+#include "words/letters.h"
 #include "words/source_advice.h"
 
 namespace rankscope::analyzer {
@@ -127,23 +129,43 @@ std::string why_missed(const Report& report, std::string_view id) {
   return std::ranges::find(not_missed, why) != not_missed.end() ? std::string{} : why;
 }
 
+/// True if any communication ran in NCCL or RCCL, whose kernels have the same names.
+bool uses_nccl(const Report& report) {
+  return report.overlap && std::ranges::any_of(report.overlap->rows, [](const OverlapRow& row) {
+           return lower(row.op).find("nccl") != std::string::npos;
+         });
+}
+
+/// No version of PyTorch writes the groups of Gloo's operations.
+std::string remedy_for_collectives(const Report& report) {
+  if (report.source == "kineto" && fact(report, "backend") == "gloo")
+    return std::string{advice_for(Wanted::comparison, report.source)};
+  const std::string_view groups = uses_nccl(report) ? advice_for(Wanted::groups_of_nccl, report.source) : "";
+  return format("{}{}{}", advice_for(Wanted::collectives, report.source), groups.empty() ? "" : " ", groups);
+}
+
 }  // namespace
 
-std::string_view remedy_for(const Report& report, std::string_view id) {
-  if (is_mixed(report)) return one_job_at_a_time;
-  if (id == "steps") return remedy_for_steps(report);
-  if (id == "ranks") return advice_for(Wanted::time_of_ranks, report.source);
-  if (id == "memory") return advice_for(Wanted::memory, report.source);
+std::string remedy_for(const Report& report, std::string_view id) {
+  const auto advice = [&report](Wanted wanted) { return std::string{advice_for(wanted, report.source)}; };
+  if (is_mixed(report)) return std::string{one_job_at_a_time};
+  if (id == "steps") return std::string{remedy_for_steps(report)};
+  if (id == "ranks") return advice(Wanted::time_of_ranks);
+  if (id == "memory") return advice(Wanted::memory);
   const bool compares = id == "stragglers" || id == "collectives";
-  if (compares && !report.why_not_compared.empty()) return advice_for(Wanted::comparison, report.source);
-  if (id == "collectives") {
-    // No version of PyTorch writes the groups of Gloo's operations.
-    const bool on_gloo = report.source == "kineto" && fact(report, "backend") == "gloo";
-    return advice_for(on_gloo ? Wanted::comparison : Wanted::collectives, report.source);
-  }
+  if (compares && !report.why_not_compared.empty()) return advice(Wanted::comparison);
+  if (id == "collectives") return remedy_for_collectives(report);
   if (id != "stragglers") return {};
-  if (report.ranks.size() < 2) return advice_for(Wanted::all_ranks, report.source);
-  return report.steps ? std::string_view{} : remedy_for_steps(report);
+  if (report.ranks.size() < 2) return advice(Wanted::all_ranks);
+  return report.steps ? std::string{} : std::string{remedy_for_steps(report)};
+}
+
+std::string remedy_beside_finding(const Report& report, std::string_view id) {
+  const bool of_collectives = id == "collectives" && report.source == "kineto";
+  const bool repeats = of_collectives || (id == "stragglers" && report.ranks.size() < 2);
+  if (!repeats || !counts(report, Counter::ranks_missing)) return remedy_for(report, id);
+  if (!of_collectives || !uses_nccl(report)) return {};
+  return std::string{advice_for(Wanted::groups_of_nccl, report.source)};
 }
 
 std::vector<MissingSection> missing_sections(const Report& report) {

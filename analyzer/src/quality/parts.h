@@ -37,10 +37,12 @@ void write_missing(Writer& page, const Source& source);
 struct MissingSection {
   std::string name;
   std::string why;
-  std::string_view remedy;
+  std::string remedy;
 };
 /// The name of what was not asked for within sections that are there.
 inline constexpr std::string_view details_name = "details";
+/// As remedy_for(); empty if the finding on ranks without a recording gives the same advice.
+[[nodiscard]] std::string remedy_beside_finding(const Report& report, std::string_view id);
 [[nodiscard]] std::vector<MissingSection> missing_sections(const Report& report);
 
 }  // namespace rankscope::analyzer

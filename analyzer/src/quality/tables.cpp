@@ -5,8 +5,7 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
-#include "verdict/verdict.h"
-#include "words/source_advice.h"
+#include "verdict/doubts.h"
 
 namespace rankscope::analyzer {
 
@@ -86,15 +85,10 @@ void add_brief_missing(Page& page, const Report& report, const ReportOptions&, s
   constexpr std::string_view title = "NOT AVAILABLE";
   constexpr std::string_view back = "; --full says why";
   page.titled_line(title, {listed(names, ", ", page_width - title.size() - 2 - back.size()) + std::string{back}});
-  // That ranks are missing is a finding, with the same advice.
-  const bool told =
-      std::ranges::find(report.data_quality, Counter::ranks_missing, &QualityRow::counter) != report.data_quality.end();
   if (cannot_tell(report).empty()) return;
   for (const std::string_view id : {"steps", "ranks", "stragglers", "collectives"}) {
-    const std::string_view remedy = remedy_for(report, id);
-    if (why_missing(report, id).empty() || remedy.empty()) continue;
-    if (told && report.ranks.size() < 2 && id == "stragglers") continue;
-    return page.paragraph(remedy);
+    const std::string remedy = remedy_beside_finding(report, id);
+    if (!why_missing(report, id).empty() && !remedy.empty()) return page.paragraph(remedy);
   }
 }
 

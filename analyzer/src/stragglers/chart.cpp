@@ -16,7 +16,7 @@ void write_slow_ranks(Writer& page, const Source& source) {
   } else if (section.cannot_tell.empty()) {
     page.element("p", "None.");
   }
-  if (!section.cannot_tell.empty()) page.element("p", sentence(section.cannot_tell), {{"class", "warning"}});
+  if (!section.cannot_tell.empty()) page.element("p", doubt_sentence(section), {{"class", "warning"}});
   page.element("p", basis_of(section), {{"class", "faint"}});
 }
 

@@ -8,6 +8,7 @@
 #include "stragglers/class_verdict.h"
 #include "stragglers/crowded_hosts.h"
 #include "tcp_links/parts.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -45,26 +46,24 @@ std::string comparisons_text(std::span<const PeerClass* const> classes, std::siz
 
 /// `others`: ranks beside those that were named, whose slowness could be hidden.
 std::string doubt_text(const StragglersSection& section, const CrowdedHosts& crowded, bool others, std::size_t steps) {
-  if (steps < least_steps) {
-    const std::string_view doubt =
-        section.rows.empty() ? "cannot tell whether a rank is slow" : "other ranks could be slow, too";
-    return format("only {}: {} ({} are needed, {} for a firm verdict)", counted(steps, "complete step"), doubt,
-                  least_steps, few_steps);
-  }
+  if (steps < least_steps)
+    return format("only {} ({} are needed, {} for a firm verdict)", counted(steps, "complete step"), least_steps,
+                  few_steps);
   if (!others) return {};
   const double smallest = section.smallest_detectable.value_or(1);
   if (section.chance_slowdown > 1) {
-    return format("{}: slowdowns below {:.0f} % cannot be detected", crowded.text(),
+    return format("{}, so slowdowns below {:.0f} % cannot be detected", crowded.text(),
                   (std::max(smallest, section.chance_slowdown) - 1) * 100);
   }
   std::string doubt;
   if (crowded.any()) {
-    doubt = format("{}: losses below {:.0f} % on the host or in waiting for data cannot be detected", crowded.text(),
+    doubt = format("{}, so losses below {:.0f} % on the host or in waiting for data cannot be detected", crowded.text(),
                    (crowded_slowdown - 1) * 100);
   }
   if (smallest <= hides_too_much) return doubt;
-  return format("{}{}ranks that do equal work differ too much in this run: slowdowns below {:.0f} % cannot be detected",
-                doubt, doubt.empty() ? "" : "; ", (smallest - 1) * 100);
+  return format(
+      "{}{}ranks that do equal work differ too much in this run, so slowdowns below {:.0f} % cannot be detected", doubt,
+      doubt.empty() ? "" : "; ", (smallest - 1) * 100);
 }
 
 /// True if it has ranks beside those that were named: of two of which one is slow, the other one is the measure.
@@ -121,13 +120,13 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
                                            const Section<CollectivesSection>& collectives,
                                            const Section<BlameSection>& blame) {
   if (run.ranks().empty()) return unavailable("no process has a rank");
-  if (run.ranks().size() < 2) return unavailable("only one rank: nothing to compare it with");
+  if (run.ranks().size() < 2) return unavailable(only_recorded_text(1, run.info().world_size));
   if (!steps) return unavailable("it needs steps");
   if (!rows) return unavailable(rows.error().why);
   const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);
   const bool comparable = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() >= 2; });
   if (classes.empty()) return unavailable("no step is complete on all ranks");
-  if (!comparable) return unavailable("no two ranks do equal work: there are no peers to compare");
+  if (!comparable) return unavailable("no two ranks do equal work, so there are no peers to compare");
   CollectiveFacts facts{.blame = blame ? &*blame : nullptr};
   if (collectives) facts.arrivals = last_arrivals(run, *steps, *collectives);
   const CrowdedHosts crowded{run, *steps};

@@ -39,6 +39,10 @@ void sort_worst_first(StragglersSection& section);
 [[nodiscard]] Table straggler_table(const StragglersSection& section);
 /// What the list of slow ranks rests on.
 [[nodiscard]] std::string basis_of(const StragglersSection& section);
+/// What could be hidden, for "Cannot tell ...": "whether a rank is slow".
+[[nodiscard]] std::string_view question_of(const StragglersSection& section);
+/// "Cannot tell whether a rank is slow: only 2 complete steps (...)."; empty if nothing hides one.
+[[nodiscard]] std::string doubt_sentence(const StragglersSection& section);
 /// "Rank 3, which is not shown, is slow from step 9 on (1.50 x): it computes more slowly than its peers."; empty if no
 /// slow rank is left out.
 [[nodiscard]] std::string left_out_text(const AskedFor& part);

@@ -96,7 +96,7 @@ void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
       page.item({format("rank {}", row.rank.value), Tone::faint}, printable(row.evidence + code_text(row)), 8);
     }
   }
-  if (!section.cannot_tell.empty()) page.paragraph(sentence(section.cannot_tell), Tone::warning);
+  if (!section.cannot_tell.empty()) page.paragraph(doubt_sentence(section), Tone::warning);
   page.paragraph(basis_of(section), Tone::faint);
 }
 

@@ -13,6 +13,15 @@ std::string when_text(const Straggler& row) {
   return row.persistence == Persistence::transient ? "now and then" : std::string{};
 }
 
+std::string_view question_of(const StragglersSection& section) {
+  return section.rows.empty() ? "whether a rank is slow" : "whether other ranks are slow, too";
+}
+
+std::string doubt_sentence(const StragglersSection& section) {
+  if (section.cannot_tell.empty()) return {};
+  return format("Cannot tell {}: {}.", question_of(section), printable(section.cannot_tell));
+}
+
 std::string code_text(const Straggler& row) {
   std::string text;
   if (row.code) text = format("; in {}", slow_code_text(*row.code));

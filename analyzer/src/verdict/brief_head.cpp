@@ -21,13 +21,27 @@ bool clocks_apart(const Report& report) {
   return report.clock.method == "wall_clock" && hosts.size() > 1;
 }
 
+/// ", 57.0 ms in steps", where that is clearly less than what was recorded: the rest is in no sum.
+std::string in_steps_text(const Report& report) {
+  constexpr std::int64_t percent_of_all = 90;
+  if (!report.steps || report.asked_for.steps) return {};
+  std::int64_t in_steps_ns = 0;
+  for (const Step& step : report.steps->steps)
+    if (step.complete) in_steps_ns += step.wall_ns;
+  const bool nearly_all = in_steps_ns >= report.duration_ns / 100 * percent_of_all;
+  return in_steps_ns == 0 || nearly_all ? std::string{} : format(", {} in steps", duration_text(in_steps_ns));
+}
+
 /// Ranks, steps and length in one line; how unequal steps are is left out where it has no room.
 std::string size_line(const Report& report) {
   const std::string of = ranks_text(report);
-  const std::string recorded =
-      format(" · {} recorded by {}", duration_text(report.duration_ns), printable(report.source));
+  const std::string recorded = format(" · {} recorded by {}{}", duration_text(report.duration_ns),
+                                      printable(report.source), in_steps_text(report));
   std::string steps = report.steps ? steps_text(*report.steps) : "";
-  if (display_width(of + steps + recorded) > page_width - 2) steps.erase(std::min(steps.find(" ("), steps.size()));
+  const auto is_too_wide = [&] { return display_width(of + steps + recorded) > page_width - 2; };
+  if (const std::size_t jitter = steps.find(", jitter"); is_too_wide() && jitter != steps.npos)
+    steps.replace(jitter, steps.npos, ")");
+  if (is_too_wide()) steps.erase(std::min(steps.find(" ("), steps.size()));
   return shortened(of + steps + recorded, page_width - 2);
 }
 

@@ -1,33 +1,27 @@
 #include "verdict/verdict.h"
 
 #include <algorithm>
+#include <span>
 
 #include "alignment/parts.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
+#include "split/row_sums.h"
 #include "steps/parts.h"
 #include "stragglers/parts.h"
-#include "words/source_advice.h"
+#include "verdict/doubts.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-std::string cut_input(const Report& report) {
-  const auto row = std::ranges::find(report.data_quality, Counter::truncated_input, &QualityRow::counter);
-  std::string where;
-  if (row != report.data_quality.end() && !row->where.empty())
-    where = format(" ({}{})", printable(row->where.front()), row->where.size() > 1 ? " and others" : "");
-  return format("The input is cut short{}: work after the cut is missing and can look like idle time.", where);
-}
-
-constexpr std::string_view cut_segment = "A recording is cut short: what happened after the cut is not judged";
 
 /// " (31 %)", of a step of that length.
 std::string share_of(std::int64_t ns, std::int64_t step_ns) {
   return step_ns > 0 ? format(" ({})", percent_text(static_cast<double>(ns) / static_cast<double>(step_ns)))
                      : std::string{};
 }
+
+std::int64_t mean_step_ns(const Report& report) { return report.steps ? report.steps->mean_ns : 0; }
 
 std::string sentence_on(const Straggler& row) {
   const auto rank = row.rank.value;
@@ -48,16 +42,18 @@ std::string sentence_on(const Straggler& row) {
 /// How much longer it takes in the steps meant.
 std::string growth_of(const Straggler& row, bool partly) {
   const auto lag = duration_text(row.lag_ns_per_step);
-  if (row.persistence == Persistence::transient) return format("In a step with a stall, the rank takes {} longer", lag);
+  if (row.persistence == Persistence::transient)
+    return format("In a step with a stall, the rank takes {} longer than its peers", lag);
   if (row.on_average)
-    return format("On average its own work takes {:.2f} times as long, {} more per step", row.slowdown, lag);
-  return format("Its own work takes {:.2f} times as long, {} more in each {}", row.slowdown, lag,
+    return format("On average its own work takes {:.2f} times as long as its peers', {} more per step", row.slowdown,
+                  lag);
+  return format("Its own work takes {:.2f} times as long as its peers', {} more in each {}", row.slowdown, lag,
                 partly ? "of these steps" : "step");
 }
 
 /// By how much, and what a fix saves.
 std::string size_sentence(const Report& report, const Straggler& row) {
-  const std::int64_t mean_ns = report.steps ? report.steps->mean_ns : 0;
+  const std::int64_t mean_ns = mean_step_ns(report);
   const bool partly = row.since_step || row.until_step;
   auto sentence = growth_of(row, partly);
   if (partly && row.gain_ns_while_slow > 0) {
@@ -100,22 +96,15 @@ std::vector<const Finding*> other_findings(const Report& report) {
   return others;
 }
 
-bool counts(const Report& report, Counter counter) {
-  return std::ranges::find(report.data_quality, counter, &QualityRow::counter) != report.data_quality.end();
-}
-
-bool lost_data(const Report& report) {
-  return std::ranges::any_of(report.data_quality, [](const QualityRow& row) {
-    return row.value > 0 && info_of(row.counter).severity == Severity::data_loss;
-  });
+/// "in 20 steps of 4 ranks"
+std::string judged_text(const Report& report) {
+  const auto& shown = report.asked_for.ranks;
+  return format("in {} of {}", counted(report.steps->steps.size(), "step"),
+                counted(shown.empty() ? report.ranks.size() : shown.size(), "rank"));
 }
 
 Verdict no_problem(const Report& report) {
-  const auto& shown = report.asked_for.ranks;
-  Verdict verdict{Tone::good,
-                  format("No problem found in {} of {}.", counted(report.steps->steps.size(), "step"),
-                         counted(shown.empty() ? report.ranks.size() : shown.size(), "rank")),
-                  {}};
+  Verdict verdict{Tone::good, format("No problem found {}.", judged_text(report)), {}};
   if (report.stragglers->smallest_detectable) {
     verdict.more.push_back(
         format("A rank that is slower by {} or more in two thirds of the steps would have been found.",
@@ -131,6 +120,93 @@ Verdict problem_left_out(const Report& report, std::span<const Finding* const> o
                               counted(report.asked_for.ranks.size(), "rank"))
                      : sentence(others.front()->title);
   return {Tone::warning, left_out_text(report.asked_for), {rest}};
+}
+
+/// Up to its first colon, semicolon or full stop outside brackets: advice begins with the cause, or with what to do.
+std::string_view first_clause(std::string_view text) {
+  int open = 0;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
+    if (text[i] == '(') ++open;
+    if (text[i] == ')') --open;
+    const bool ends = std::string_view{":;."}.find(text[i]) != std::string_view::npos && text[i + 1] == ' ';
+    if (open <= 0 && ends) return text.substr(0, i);
+  }
+  return text;
+}
+
+/// "The host launches too late. Up to 147 ms per step (42 %) could be saved."
+std::string cause_and_saving(const Report& report, const Finding& finding) {
+  std::string text = sentence(finding.cause.empty() ? first_clause(finding.advice) : finding.cause);
+  const std::string gap = text.empty() ? "" : " ";
+  if (finding.gain_ns_per_step > 0)
+    text += format("{}Up to {} per step{} could be saved.", gap, duration_text(finding.gain_ns_per_step),
+                   share_of(finding.gain_ns_per_step, mean_step_ns(report)));
+  else if (!finding.why_no_gain.empty())
+    text += format("{}The saving is unknown: {}.", gap, printable(finding.why_no_gain));
+  return text;
+}
+
+bool is_missing_ranks(const Finding& finding) { return finding.id == "ranks_missing"; }
+
+/// False if a minor finding states a fact, or names a rank whose cost is not known: then it is no hint.
+bool is_hint(const Finding& finding) {
+  if (finding.severity > FindingSeverity::minor || finding.id == "job_stopped") return false;
+  return !is_about_one_rank(finding) || finding.why_no_gain.empty();
+}
+
+/// "the largest hint: 12 % of the time only copies run (saves up to 1.20 ms per step)"
+std::string hint_text(const Finding& finding) {
+  std::string text = format("the largest hint: {}", printable(finding.title));
+  if (finding.gain_ns_per_step > 0)
+    text += format(" (saves up to {} per step)", duration_text(finding.gain_ns_per_step));
+  return text;
+}
+
+/// `where`: "in 20 steps of 4 ranks", "in what can be judged".
+std::string hint_sentence(const Report& report, const Finding& finding, std::string_view where) {
+  if (!finding.held_at_minor) return format("No large problem was found {}; {}.", where, hint_text(finding));
+  return sentence(format("{}; how large a problem it is cannot be judged {}", hint_text(finding),
+                         report.steps ? "in a recording that is cut" : "without steps"));
+}
+
+/// "rank 0", as far as its time is known.
+std::string recorded_ranks(const Report& report) {
+  std::vector<RankId> ranks;
+  for (const RankRow& row : *report.rank_rows) ranks.push_back(row.rank);
+  return ranks_text(ranks);
+}
+
+/// What is known of the ranks that were recorded where the others have no recording: the worst of the rest.
+std::string of_the_recorded(const Report& report, std::span<const Finding* const> rest) {
+  if (!report.rank_rows || lost_data(report)) return {};
+  const std::string where = "in " + recorded_ranks(report);
+  if (!rest.empty()) return hint_sentence(report, *rest.front(), where);
+  if (!report.steps) return {};
+  TimeSplit total;
+  for (const RankRow* row : rows_to_sum(*report.rank_rows)) total += row->total;
+  if (total.window_ns <= 0 || !report.why_not_compared.empty()) return {};
+  const auto share = [&total](std::int64_t ns) {
+    return percent_text(static_cast<double>(ns) / static_cast<double>(total.window_ns));
+  };
+  return sentence(format("{} nothing stands out: exposed communication {}, idle {}", where,
+                         share(total.exposed_comm_ns), share(total.idle_ns)));
+}
+
+/// Led by the worst finding.
+Verdict on_findings(const Report& report, std::span<const Finding* const> findings, std::string_view doubt) {
+  const Finding& worst = *findings.front();
+  Verdict verdict{tone_of(worst.severity), sentence(worst.title), {}};
+  std::string more;
+  if (is_missing_ranks(worst)) {
+    more = of_the_recorded(report, findings.subspan(1));
+  } else if (is_hint(worst)) {
+    const bool all = doubt.empty() && report.steps && !lost_data(report) && few_ranks_sentence(report, "").empty();
+    verdict.headline = hint_sentence(report, worst, all ? judged_text(report) : "in what can be judged");
+  } else {
+    more = cause_and_saving(report, worst);
+  }
+  if (!more.empty()) verdict.more.push_back(std::move(more));
+  return verdict;
 }
 
 /// True for shares of everybody's time, which name neither a rank nor a cause; a slow rank may be part of it.
@@ -154,7 +230,7 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
     return problem_left_out(report, others);
   const bool worse = !others.empty() && others.front()->severity == FindingSeverity::critical;
   if (worse && !(slow && leads(*report.stragglers, *others.front()))) {
-    Verdict verdict{Tone::bad, sentence(others.front()->title), {}};
+    Verdict verdict = on_findings(report, others, doubt);
     if (slow) verdict.more.push_back(sentence_on(report.stragglers->rows.front()));
     return verdict;
   }
@@ -163,10 +239,22 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
     if (worse) verdict.more.push_back(sentence(others.front()->title));
     return verdict;
   }
-  if (!others.empty()) return {tone_of(others.front()->severity), sentence(others.front()->title), {}};
+  if (!others.empty()) return on_findings(report, others, doubt);
   if (!report.why_not_compared.empty()) return {Tone::warning, doubt, {}};
   if (!doubt.empty()) return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get the missing data."}};
   return no_problem(report);
+}
+
+bool says(const Verdict& verdict, std::string_view sentence) {
+  return verdict.headline == sentence || std::ranges::find(verdict.more, sentence) != verdict.more.end();
+}
+
+/// True if the verdict has the finding on ranks without a recording.
+bool names_missing_ranks(const Report& report, const Verdict& verdict) {
+  return report.findings && std::ranges::any_of(*report.findings, [&](const Finding& finding) {
+           const bool names_them = is_missing_ranks(finding) || finding.id == "lost_at_start";
+           return names_them && says(verdict, sentence(finding.title));
+         });
 }
 
 /// The recorder wrote that some of its processes had not ended.
@@ -174,64 +262,17 @@ bool still_runs(const Report& report) {
   return std::ranges::any_of(report.facts, [](const auto& fact) { return fact.first == "still_running"; });
 }
 
-/// Why, and what to do about it; empty if ranks were compared.
-std::string not_compared_text(const Report& report) {
-  if (report.why_not_compared.empty()) return {};
-  return format("Ranks could not be compared, since no collectives were recorded. {}",
-                advice_for(Wanted::comparison, report.source));
-}
-
 }  // namespace
-
-std::string cannot_tell(const Report& report) {
-  std::vector<std::pair<std::string, std::string>> reasons;  // what, and why; each why once
-  const auto add = [&](std::string_view what, const std::string& why) {
-    const auto known = std::ranges::find(reasons, why, &std::pair<std::string, std::string>::second);
-    if (known != reasons.end())
-      known->first += format(", {}", what);
-    else
-      reasons.emplace_back(what, why);
-  };
-  if (!report.steps) add("the steps are unknown", report.steps.error().why);
-  const std::string not_compared = not_compared_text(report);
-  const bool compared = not_compared.empty();
-  if (compared && report.steps && !report.stragglers) add("ranks cannot be compared", report.stragglers.error().why);
-  if (report.stragglers && !report.stragglers->cannot_tell.empty()) {
-    add(report.stragglers->rows.empty() ? "slow ranks could be hidden" : "other slow ranks could be hidden",
-        report.stragglers->cannot_tell);
-  }
-  if (!report.rank_rows) add("where the time went is unknown", report.rank_rows.error().why);
-  if (compared && !report.collectives && report.ranks.size() > 1)
-    add("collectives are unknown", report.collectives.error().why);
-  if (report.rank_rows && !report.findings) add("findings are missing", report.findings.error().why);
-  std::string text;
-  for (const auto& [what, why] : reasons) text += format("{}{} ({})", text.empty() ? "" : "; ", what, printable(why));
-  if (text.empty()) return not_compared;
-  return format("{}{}Cannot tell: {}.", not_compared, compared ? "" : " ", text);
-}
-
-std::vector<std::string> doubts_about(const Report& report) {
-  std::vector<std::string> doubts;
-  if (counts(report, Counter::truncated_input))
-    doubts.push_back(cut_input(report));
-  else if (counts(report, Counter::segment_cut))
-    doubts.push_back(format("{}.", cut_segment));
-  else if (lost_data(report))
-    doubts.emplace_back("Parts of the recording are missing.");
-  if (auto doubt = cannot_tell(report); !doubt.empty()) doubts.push_back(std::move(doubt));
-  return doubts;
-}
 
 Verdict verdict_of(const Report& report) {
   const auto doubt = cannot_tell(report);
   Verdict verdict = main_verdict(report, doubt);
   const auto add = [&verdict](const std::string& text) {
-    const bool said = verdict.headline == text || std::ranges::find(verdict.more, text) != verdict.more.end();
-    if (!text.empty() && !said) verdict.more.push_back(text);
+    if (!text.empty() && !says(verdict, text)) verdict.more.push_back(text);
   };
   if (counts(report, Counter::truncated_input)) {
     verdict.more.insert(verdict.more.begin(), verdict.headline);
-    verdict.headline = cut_input(report);
+    verdict.headline = cut_input_text(report);
     if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   } else if (counts(report, Counter::segment_cut)) {
     add(format("{}; DATA QUALITY names the rank.", cut_segment));
@@ -240,6 +281,7 @@ Verdict verdict_of(const Report& report) {
   }
   if (still_runs(report)) add("The job is still running: this report covers what it has recorded so far.");
   add(left_out_text(report.asked_for));
+  if (!names_missing_ranks(report, verdict)) add(few_ranks_sentence(report, doubt));
   add(doubt);
   if (lost_data(report)) add("Parts of the recording are missing; see DATA QUALITY.");
   return verdict;

@@ -18,9 +18,6 @@ struct Verdict {
 };
 [[nodiscard]] Verdict verdict_of(const Report& report);
 
-/// "Cannot tell: ..." with everything that could hide a problem; empty if nothing does.
-[[nodiscard]] std::string cannot_tell(const Report& report);
-
 /// "4 ranks", "3 of 4 ranks".
 [[nodiscard]] std::string ranks_text(const Report& report);
 /// What is left out of the sections below; empty if nothing is.

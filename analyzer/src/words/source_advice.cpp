@@ -91,9 +91,10 @@ constexpr std::array advice_table{
     WantedAdvice{Wanted::collectives,
                  "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
                  "annotation API.",
-                 "Give the files of all ranks. PyTorch 2.4 or later writes the group of each NCCL collective.",
+                 "Give the files of all ranks.",
                  "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
                  "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
+    WantedAdvice{Wanted::groups_of_nccl, "", "PyTorch 2.4 and later writes the group of each NCCL collective.", ""},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
                  "Also give the file of every missing rank; profile the ranks that have none.",
                  "Also give the export of every missing rank; profile the ranks that have none."},

@@ -15,6 +15,7 @@ enum class Wanted : std::uint8_t {
   time_of_ranks,
   all_ranks,
   collectives,
+  groups_of_nccl,  ///< may be empty
   absent_ranks,
   memory,
   comparison

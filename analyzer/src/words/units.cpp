@@ -79,6 +79,11 @@ std::string ranks_text(std::span<const RankRange> ranges) {
   return format("rank{} {}", one ? "" : "s", listed(ranges));
 }
 
+std::string only_recorded_text(std::int64_t recorded, std::int64_t of) {
+  if (of <= 1) return "only one rank was recorded";
+  return format("only {} of {} ranks {} recorded", recorded, of, recorded == 1 ? "was" : "were");
+}
+
 std::string bytes_text(std::int64_t bytes) {
   constexpr std::array<UnitStep, 5> units{{{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}}};
   return with_unit(bytes, units);

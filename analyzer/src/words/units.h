@@ -27,5 +27,7 @@ struct RankRange {
 [[nodiscard]] std::string rank_ranges(std::span<const RankId> ranks);
 /// "rank 3", "ranks 0–33, 35".
 [[nodiscard]] std::string ranks_text(std::span<const RankId> ranks);
+/// "only 2 of 128 ranks were recorded", "only one rank was recorded".
+[[nodiscard]] std::string only_recorded_text(std::int64_t recorded, std::int64_t of);
 
 }  // namespace rankscope::analyzer

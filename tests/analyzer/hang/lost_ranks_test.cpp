@@ -212,6 +212,15 @@ TEST(LostRanks, RanksThatWereNeverRecordedAreNamed) {
   const auto absent = findings_of("@run world_size=4\n0 op 0 10 op\n2 op 0 10 op\n", "ranks_missing");
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].title, "ranks 1, 3 (of 4 ranks) were not recorded");
+  EXPECT_EQ(absent[0].evidence,
+            "only 2 of 4 ranks were recorded; waits are lower bounds, and an absent rank may be the late one");
+}
+
+TEST(LostRanks, OfASingleRankNothingIsSaidOfWaits) {
+  const auto absent = findings_of("@run world_size=64\n0 op 0 10 op\n", "ranks_missing");
+  ASSERT_EQ(absent.size(), 1U);
+  EXPECT_EQ(absent[0].evidence,
+            "only 1 of 64 ranks was recorded; without the others, waiting cannot be told apart from transfer");
 }
 
 }  // namespace

@@ -27,6 +27,6 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::vector<std::string> doubts_about(const Report& report);
 
 /// How a next recording gets an analysis that is not available ("steps", "memory", ...); may be empty.
-[[nodiscard]] std::string_view remedy_for(const Report& report, std::string_view id);
+[[nodiscard]] std::string remedy_for(const Report& report, std::string_view id);
 
 }  // namespace rankscope::analyzer

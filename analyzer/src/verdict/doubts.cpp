@@ -1,0 +1,116 @@
+#include "verdict/doubts.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "rankscope/analyzer/render.h"
+#include "rankscope/core/format.h"
+#include "render/words.h"
+#include "stragglers/parts.h"
+#include "words/source_advice.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// Questions that have no answer for the same reason.
+struct Unanswered {
+  std::vector<std::string_view> questions;
+  std::string why;
+};
+
+class Doubts {
+ public:
+  void add(std::initializer_list<std::string_view> questions, const std::string& why) {
+    auto known = std::ranges::find(list_, why, &Unanswered::why);
+    if (known == list_.end()) {
+      list_.emplace_back().why = why;
+      known = std::prev(list_.end());
+    }
+    known->questions.insert(known->questions.end(), questions);
+  }
+  /// "Cannot tell a, b or c: why." for each reason.
+  [[nodiscard]] std::string text() const {
+    std::string text;
+    for (const Unanswered& one : list_) {
+      text += text.empty() ? "Cannot tell " : " Cannot tell ";
+      for (std::size_t i = 0; i < one.questions.size(); ++i) {
+        const bool last = i + 1 == one.questions.size();
+        text += format("{}{}", i == 0 ? "" : last ? " or " : ", ", one.questions[i]);
+      }
+      text += format(": {}.", printable(one.why));
+    }
+    return text;
+  }
+
+ private:
+  std::vector<Unanswered> list_;
+};
+
+/// Why, and what to do about it; empty if ranks were compared.
+std::string not_compared_text(const Report& report) {
+  if (report.why_not_compared.empty()) return {};
+  return format("Ranks could not be compared, since no collectives were recorded. {}",
+                advice_for(Wanted::comparison, report.source));
+}
+
+}  // namespace
+
+bool counts(const Report& report, Counter counter) {
+  return std::ranges::find(report.data_quality, counter, &QualityRow::counter) != report.data_quality.end();
+}
+
+std::string cut_input_text(const Report& report) {
+  const auto row = std::ranges::find(report.data_quality, Counter::truncated_input, &QualityRow::counter);
+  std::string where;
+  if (row != report.data_quality.end() && !row->where.empty())
+    where = format(" ({}{})", printable(row->where.front()), row->where.size() > 1 ? " and others" : "");
+  return format("The input is cut short{}: work after the cut is missing and can look like idle time.", where);
+}
+
+bool lost_data(const Report& report) {
+  const bool few_ranks = report.world_size > std::ssize(report.ranks);
+  return std::ranges::any_of(report.data_quality, [few_ranks](const QualityRow& row) {
+    if (row.counter == Counter::ranks_missing && few_ranks) return false;
+    return row.value > 0 && info_of(row.counter).severity == Severity::data_loss;
+  });
+}
+
+std::string few_ranks_sentence(const Report& report, std::string_view said) {
+  if (report.ranks.empty() || report.world_size <= std::ssize(report.ranks)) return {};
+  const std::string text = only_recorded_text(std::ssize(report.ranks), report.world_size);
+  return said.find(text) == said.npos ? sentence(text) : std::string{};
+}
+
+std::string cannot_tell(const Report& report) {
+  Doubts doubts;
+  if (!report.steps) doubts.add({"which rank is slow", "what a step costs"}, report.steps.error().why);
+  const std::string not_compared = not_compared_text(report);
+  const bool compared = not_compared.empty();
+  if (compared && report.steps && !report.stragglers)
+    doubts.add({"whether a rank is slow"}, report.stragglers.error().why);
+  if (report.stragglers && !report.stragglers->cannot_tell.empty())
+    doubts.add({question_of(*report.stragglers)}, report.stragglers->cannot_tell);
+  if (!report.rank_rows) doubts.add({"where the time went"}, report.rank_rows.error().why);
+  if (compared && !report.collectives && report.ranks.size() > 1)
+    doubts.add({"how long ranks waited for each other"}, report.collectives.error().why);
+  if (report.rank_rows && !report.findings) doubts.add({"what else is wrong"}, report.findings.error().why);
+  const std::string text = doubts.text();
+  return not_compared.empty() || text.empty() ? not_compared + text : not_compared + " " + text;
+}
+
+std::vector<std::string> doubts_about(const Report& report) {
+  std::vector<std::string> doubts;
+  if (counts(report, Counter::truncated_input))
+    doubts.push_back(cut_input_text(report));
+  else if (counts(report, Counter::segment_cut))
+    doubts.push_back(format("{}.", cut_segment));
+  else if (lost_data(report))
+    doubts.emplace_back("Parts of the recording are missing.");
+  std::string doubt = cannot_tell(report);
+  if (auto few = few_ranks_sentence(report, doubt); !few.empty()) doubts.push_back(std::move(few));
+  if (!doubt.empty()) doubts.push_back(std::move(doubt));
+  return doubts;
+}
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,22 @@
+// What makes a verdict unsure: cuts, other losses, ranks without a recording, and questions without an answer.
+#pragma once
+
+#include <string>
+
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+
+[[nodiscard]] bool counts(const Report& report, Counter counter);
+[[nodiscard]] std::string cut_input_text(const Report& report);
+inline constexpr std::string_view cut_segment = "A recording is cut short: what happened after the cut is not judged";
+
+/// True if anything was lost of what was given; ranks without a recording are said in other words.
+[[nodiscard]] bool lost_data(const Report& report);
+/// "Only 2 of 128 ranks were recorded."; empty if all were, or if `said` says so already.
+[[nodiscard]] std::string few_ranks_sentence(const Report& report, std::string_view said);
+
+/// "Cannot tell <question>: <reason>." for all that could hide a problem; empty if nothing does.
+[[nodiscard]] std::string cannot_tell(const Report& report);
+
+}  // namespace rankscope::analyzer

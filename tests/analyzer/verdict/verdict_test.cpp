@@ -1,0 +1,204 @@
+#include "verdict/verdict.h"
+
+#include <gmock/gmock.h>
+
+#include "analyzer/sample_report.h"
+#include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/render.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::int64_t step_ns = 1'000'000;
+
+/// The first ranks of a job, each with steps of 1 ms that end in an operation with all others.
+Report report_on(std::uint32_t recorded, std::uint32_t of, std::int64_t comm_ns, int steps = 6) {
+  std::string text = format("@run clock=same_host world_size={}\n@group all 0", of);
+  for (std::uint32_t rank = 1; rank < of; ++rank) text += format(",{}", rank);
+  text += "\n";
+  for (std::uint32_t rank = 0; rank < recorded; ++rank)
+    for (int step = 0; step < steps; ++step) {
+      const std::int64_t begin = step * step_ns;
+      const std::int64_t comm = begin + step_ns - comm_ns;
+      text += format("{} step {} {} step index={}\n", rank, begin, begin + step_ns, step);
+      text += format("{} op {} {} work\n{} comm {} {} allgather group=all seq={}\n", rank, begin, comm, rank, comm,
+                     begin + step_ns, step);
+    }
+  return analyze(*testing::run_of(text), {});
+}
+
+Finding finding_of(std::string id, FindingSeverity severity, std::string title) {
+  Finding finding;
+  finding.id = std::move(id);
+  finding.severity = severity;
+  finding.title = std::move(title);
+  return finding;
+}
+
+/// Nothing wrong except these.
+Report report_with(std::vector<Finding> findings) {
+  Report report = clean_report(*sample_run());
+  report.findings = std::move(findings);
+  return report;
+}
+
+TEST(Verdict, OfAMinorFindingSaysThatNoLargeProblemWasFound) {
+  Finding hint = finding_of("fusable", FindingSeverity::minor, "27 % of the time pointwise kernels run in a row");
+  hint.gain_ns_per_step = 1'200'000;
+  EXPECT_THAT(verdict_sentences(report_with({hint})),
+              ElementsAre("No large problem was found in 20 steps of 4 ranks; the largest hint: 27 % of the time "
+                          "pointwise kernels run in a row (saves up to 1.20 ms per step)."));
+}
+
+TEST(Verdict, OfAMinorFindingClaimsNothingOfWhatCannotBeTold) {
+  Report report =
+      report_with({finding_of("fusable", FindingSeverity::minor, "27 % of the time pointwise kernels run in a row")});
+  report.steps = unavailable("no step marks were recorded");
+  report.stragglers = unavailable("it needs steps");
+  EXPECT_THAT(
+      verdict_sentences(report),
+      ElementsAre("No large problem was found in what can be judged; the largest hint: 27 % of the time pointwise "
+                  "kernels run in a row.",
+                  "Cannot tell which rank is slow or what a step costs: no step marks were recorded."));
+}
+
+TEST(Verdict, AShareThatIsOnlyHeldAtMinorIsNotCalledSmall) {
+  const Report report =
+      analyze(*testing::run_of("@lane 0 s7 kind=stream number=7 device=0\n0 compute 0 100 gemm lane=s7\n"
+                               "0 compute 900 1000 gemm lane=s7\n"),
+              {});
+  ASSERT_EQ(report.findings->front().id, "idle");
+  EXPECT_EQ(report.findings->front().severity, FindingSeverity::minor);
+  EXPECT_EQ(verdict_of(report).headline,
+            "The largest hint: 80 % of the time nothing runs; how large a problem it is cannot be judged without "
+            "steps.");
+}
+
+TEST(Verdict, AMinorFindingOnARankWhoseCostIsUnknownIsStated) {
+  Finding late = finding_of("waited_for", FindingSeverity::minor, "the other ranks wait for rank 1");
+  late.rank = RankId{1};
+  late.why_no_gain = "no steps";
+  EXPECT_THAT(verdict_sentences(report_with({late})),
+              ElementsAre("The other ranks wait for rank 1.", "The saving is unknown: no steps."));
+}
+
+TEST(Verdict, ALargeFindingHasItsCauseAndWhatAFixSaves) {
+  Finding idle = finding_of("idle", FindingSeverity::major, "42 % of the time nothing runs");
+  idle.gain_ns_per_step = 19'200'000;
+  idle.advice = "The host launches too late: see in which operators (WHY NOTHING RAN); larger batches help.";
+  EXPECT_THAT(verdict_sentences(report_with({idle})),
+              ElementsAre("42 % of the time nothing runs.",
+                          "The host launches too late. Up to 19.2 ms per step (42 %) could be saved."));
+  idle.cause = "most of it is for the host";
+  EXPECT_THAT(verdict_sentences(report_with({idle})), Contains(StartsWith("Most of it is for the host. Up to")));
+}
+
+TEST(Verdict, AColonInBracketsEndsNoCause) {
+  Finding finding = finding_of("idle", FindingSeverity::major, "42 % of the time nothing runs");
+  finding.advice = "Remove synchronizations (first: .item(); then barriers. All of them). Then record again.";
+  EXPECT_THAT(verdict_sentences(report_with({finding})),
+              ElementsAre("42 % of the time nothing runs.",
+                          "Remove synchronizations (first: .item(); then barriers. All of them)."));
+}
+
+TEST(Verdict, WithOneRankOfManyItsOwnFindingLeads) {
+  const Report report = report_on(1, 8, 620'000);
+  EXPECT_THAT(
+      verdict_sentences(report),
+      ElementsAre("62 % of the time only communication runs.", "Most of it is all-gather, 620 µs per step and rank.",
+                  "Cannot tell whether a rank is slow: only 1 of 8 ranks was recorded."));
+  ASSERT_EQ(report.findings->size(), 2U);
+  EXPECT_EQ(report.findings->back().id, "ranks_missing");
+}
+
+TEST(Verdict, OfFindingsOfOneSeverityMissingRanksComeLast) {
+  const Report report = report_on(1, 8, 250'000);
+  ASSERT_EQ(report.findings->size(), 2U);
+  EXPECT_EQ(report.findings->front().id, "exposed_communication");
+  EXPECT_EQ(report.findings->front().severity, report.findings->back().severity);
+}
+
+TEST(Verdict, WithOneRankOfManyItSaysWhatThatRankShows) {
+  EXPECT_THAT(verdict_sentences(report_on(1, 64, 32'000)),
+              ElementsAre("Ranks 1–63 of 64 were not recorded.",
+                          "In rank 0 nothing stands out: exposed communication 3.2 %, idle 0.0 %.",
+                          "Cannot tell whether a rank is slow: only 1 of 64 ranks was recorded."));
+}
+
+TEST(Verdict, WithOneRankOfManyAHintOfThatRankIsNotLost) {
+  EXPECT_THAT(verdict_sentences(report_on(1, 8, 120'000)),
+              Contains("No large problem was found in rank 0; the largest hint: 12 % of the time only communication "
+                       "runs."));
+}
+
+TEST(Verdict, SaysOnceHowManyRanksWereRecorded) {
+  const auto sentences = verdict_sentences(report_on(2, 128, 620'000, 2));
+  EXPECT_THAT(sentences, Contains("Only 2 of 128 ranks were recorded.").Times(1));
+  EXPECT_THAT(sentences, Contains("Cannot tell whether a rank is slow: only 2 complete steps (5 are needed, 25 for a "
+                                  "firm verdict)."));
+  EXPECT_THAT(sentences, Each(Not(HasSubstr("DATA QUALITY")))) << "nothing of what was given was lost";
+}
+
+TEST(Verdict, OtherLossesAreStillSaid) {
+  Report report = report_on(2, 128, 620'000);
+  report.data_quality.push_back({Counter::events_dropped, 7});
+  EXPECT_THAT(verdict_sentences(report), Contains("Parts of the recording are missing; see DATA QUALITY."));
+  EXPECT_THAT(doubts_about(report),
+              AllOf(Contains("Parts of the recording are missing."), Contains("Only 2 of 128 ranks were recorded.")));
+}
+
+TEST(Verdict, WithASlowRankTheQuestionIsWhetherOthersAreSlowToo) {
+  Report report = slow_report(*sample_run());
+  report.stragglers->cannot_tell = "only 2 complete steps (5 are needed, 25 for a firm verdict)";
+  EXPECT_THAT(verdict_sentences(report), Contains("Cannot tell whether other ranks are slow, too: only 2 complete "
+                                                  "steps (5 are needed, 25 for a firm verdict)."));
+}
+
+TEST(Verdict, QuestionsOfSeveralReasonsAreSentences) {
+  Report report = clean_report(*sample_run());
+  report.stragglers = unavailable("no step is complete on all ranks");
+  report.collectives = unavailable("no collectives were recorded");
+  EXPECT_THAT(verdict_of(report).headline,
+              "Cannot tell whether a rank is slow: no step is complete on all ranks. Cannot tell how long ranks waited "
+              "for each other: no collectives were recorded.");
+}
+
+TEST(Verdict, OfASlowRankSaysLongerThanWhat) {
+  Report report = slow_report(*sample_run());
+  EXPECT_THAT(verdict_sentences(report), Contains(HasSubstr("1.48 times as long as its peers', 12.3 ms more in each")));
+  report.stragglers->rows.front().persistence = Persistence::transient;
+  EXPECT_THAT(verdict_sentences(report),
+              Contains(HasSubstr("A step with a stall takes the rank 12.3 ms longer than its peers")));
+}
+
+/// The RUN part of one screen.
+std::string run_part(const std::string& text) {
+  const auto run = testing::run_of(text);
+  ReportOptions options;
+  options.text = TextLength::one_screen;
+  const std::string screen = render_text(analyze(*run, options), *run, options, Colour::no);
+  const std::size_t begin = screen.find("RUN\n");
+  return screen.substr(begin, screen.find("\n\n", begin) - begin);
+}
+
+TEST(BriefHead, SaysHowMuchOfTheRecordingIsInSteps) {
+  const std::string steps =
+      "0 step 0 500000 step index=0\n0 op 0 500000 work\n0 step 500000 1000000 step index=1\n"
+      "0 op 500000 1000000 work\n";
+  EXPECT_THAT(run_part(steps), Not(HasSubstr("in steps")));
+  EXPECT_THAT(run_part(steps + "0 op 1500000 2000000 work\n"),
+              HasSubstr(" · 2.00 ms recorded by rankscope, 1.00 ms in steps"));
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
