@@ -94,7 +94,7 @@ constexpr std::array advice_table{
                  "Give the files of all ranks.",
                  "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
                  "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
-    WantedAdvice{Wanted::groups_of_nccl, "", "PyTorch 2.4 and later writes the group of each NCCL collective.", ""},
+    WantedAdvice{Wanted::groups_of_nccl, "", "PyTorch 2.4 or later writes the group of each NCCL collective.", ""},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
                  "Also give the file of every missing rank; profile the ranks that have none.",
                  "Also give the export of every missing rank; profile the ranks that have none."},
