@@ -337,7 +337,7 @@ Finding missing_finding(const Run& run, const Absent& absent) {
   finding.id = "ranks_missing";
   finding.severity = FindingSeverity::major;
   finding.title =
-      format("{} (of {} ranks) {} not recorded", ranks_text(absent.ranges), world, absent.count == 1 ? "was" : "were");
+      format("{} (of {}) {} not recorded", ranks_text(absent.ranges), world, absent.count == 1 ? "was" : "were");
   finding.evidence = format("{}; {}", only_recorded_text(std::ssize(run.ranks()), world),
                             run.ranks().size() == 1 ? "without the others, waiting cannot be told apart from transfer"
                                                     : "waits are lower bounds, and an absent rank may be the late one");

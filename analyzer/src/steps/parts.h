@@ -14,7 +14,7 @@ namespace rankscope::analyzer {
 /// "Steps taken from step spans: 20 complete, 0 partial; 1 warm-up step left out." (metrics.md 1)
 [[nodiscard]] std::string steps_source(const StepsSection& steps);
 [[nodiscard]] std::string steps_text(const StepsSection& steps);
-/// The shortest and the longest counted step, "336 ms to 365 ms"; empty if none is counted.
+/// The shortest and the longest counted step, "336 ms to 365 ms"; empty if they do not differ, or none is counted.
 [[nodiscard]] std::string range_of_steps(const StepsSection& steps);
 [[nodiscard]] nlohmann::ordered_json step_json(const Step& step);
 

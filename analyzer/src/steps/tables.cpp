@@ -24,7 +24,8 @@ std::string range_of_steps(const StepsSection& steps) {
     shortest = std::min(shortest, step.wall_ns);
     longest = std::max(longest, step.wall_ns);
   }
-  return longest == 0 ? std::string{} : format("{} to {}", duration_text(shortest), duration_text(longest));
+  if (longest == 0 || duration_text(shortest) == duration_text(longest)) return {};
+  return format("{} to {}", duration_text(shortest), duration_text(longest));
 }
 
 std::string steps_text(const StepsSection& steps) {
@@ -37,7 +38,10 @@ std::string steps_text(const StepsSection& steps) {
   // A few long steps are in the mean only, which other sections use.
   const bool skewed = std::abs(steps.mean_ns - steps.median_ns) * 20 > steps.median_ns;
   const std::string mean = skewed ? format("median; mean {}, ", duration_text(steps.mean_ns)) : std::string{};
-  if (in_sums < least_for_spread) return text + format(" ({}{})", mean, range_of_steps(steps));
+  if (in_sums < least_for_spread) {
+    const std::string range = range_of_steps(steps);  // equal steps have no mean of their own either
+    return range.empty() ? text : text + format(" ({}{})", mean, range);
+  }
   return text + format(" ({}90 % within {}, jitter {})", mean, duration_text(steps.p90_ns), percent_text(steps.jitter));
 }
 

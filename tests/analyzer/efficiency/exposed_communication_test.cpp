@@ -61,7 +61,7 @@ TEST(ExposedCommunication, DoesNotRepeatTheAdviceOnRanksThatAreMissing) {
   const Finding& finding = report.findings->front();
   ASSERT_EQ(finding.id, "exposed_communication");
   EXPECT_EQ(finding.severity, FindingSeverity::critical) << "62 % of the time";
-  EXPECT_THAT(finding.evidence, HasSubstr("how much of it is waiting and how much is transfer is not known"));
+  EXPECT_THAT(finding.evidence, HasSubstr("it is not known how much of it is waiting and how much is transfer"));
   EXPECT_THAT(finding.advice, Not(HasSubstr("Record all ranks")));
   EXPECT_THAT(finding.advice,
               HasSubstr("gradient accumulation), unless this is mostly waiting for ranks that were not recorded."));

@@ -80,8 +80,9 @@ TEST(Verdict, AShareThatIsOnlyHeldAtMinorIsNotCalledSmall) {
   ASSERT_EQ(report.findings->front().id, "idle");
   EXPECT_EQ(report.findings->front().severity, FindingSeverity::minor);
   EXPECT_EQ(verdict_of(report).headline,
-            "The largest hint: 80 % of the time nothing runs; how large a problem it is cannot be judged without "
-            "steps.");
+            "The largest hint: 80 % of the time between the first and the last device work, nothing runs; how large a "
+            "problem "
+            "it is cannot be judged without steps.");
 }
 
 TEST(Verdict, AMinorFindingOnARankWhoseCostIsUnknownIsStated) {
@@ -115,7 +116,7 @@ TEST(Verdict, WithOneRankOfManyItsOwnFindingLeads) {
   const Report report = report_on(1, 8, 620'000);
   EXPECT_THAT(
       verdict_sentences(report),
-      ElementsAre("62 % of the time only communication runs.", "Most of it is all-gather, 620 µs per step and rank.",
+      ElementsAre("62 % of the time, only communication runs.", "Most of it is all-gather, 620 µs per step and rank.",
                   "Cannot tell whether a rank is slow: only 1 of 8 ranks was recorded."));
   ASSERT_EQ(report.findings->size(), 2U);
   EXPECT_EQ(report.findings->back().id, "ranks_missing");
@@ -130,7 +131,7 @@ TEST(Verdict, OfFindingsOfOneSeverityMissingRanksComeLast) {
 
 TEST(Verdict, WithOneRankOfManyItSaysWhatThatRankShows) {
   EXPECT_THAT(verdict_sentences(report_on(1, 64, 32'000)),
-              ElementsAre("Ranks 1–63 of 64 were not recorded.",
+              ElementsAre("Ranks 1–63 (of 64) were not recorded.",
                           "In rank 0 nothing stands out: exposed communication 3.2 %, idle 0.0 %.",
                           "Cannot tell whether a rank is slow: only 1 of 64 ranks was recorded."));
 }
@@ -178,7 +179,7 @@ TEST(Verdict, OfASlowRankSaysLongerThanWhat) {
   EXPECT_THAT(verdict_sentences(report), Contains(HasSubstr("1.48 times as long as its peers', 12.3 ms more in each")));
   report.stragglers->rows.front().persistence = Persistence::transient;
   EXPECT_THAT(verdict_sentences(report),
-              Contains(HasSubstr("A step with a stall takes the rank 12.3 ms longer than its peers")));
+              Contains(HasSubstr("In a step with a stall, the rank takes 12.3 ms longer than its peers")));
 }
 
 /// The RUN part of one screen.
