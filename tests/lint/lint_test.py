@@ -58,7 +58,7 @@ class Units(unittest.TestCase):
                      "void f(Words words = {}) { if (a) { b(); } }\n\nconst std::string most = FOLDER \"/x\";"):
             status, out = self.of(text, text)
             self.assertEqual(status, 1, text)
-            self.assertRegex(out, r"(^|\n)(most|Part) is in core/src/x/a.cpp, core/src/x/b.cpp")
+            self.assertRegex(out, r"(^|\n)(most|Part) is defined in core/src/x/a.cpp, core/src/x/b.cpp")
         self.assertEqual(self.of("int most = 1;", "struct most {};")[0], 1)
 
     def test_the_same_name_for_two_things_in_headers_of_a_module(self):
@@ -141,7 +141,7 @@ class Layers(unittest.TestCase):
 
 
     def test_public_headers_are_short(self):
-        for lines, text in ((150, ""), (151, "core/include/rankscope/core/a.h: 151 lines, more than 150")):
+        for lines, text in ((150, ""), (151, "core/include/rankscope/core/a.h: 151 lines, more than the 150")):
             long = {"core/include/rankscope/core/a.h": "\n" * lines, "core/src/b.h": "\n" * 300}
             status, out = layers("core/src/a.cpp", '"b.h"', files=long)
             self.assertEqual(status, int(lines > 150))

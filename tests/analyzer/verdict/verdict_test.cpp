@@ -138,7 +138,7 @@ TEST(Verdict, WithOneRankOfManyItSaysWhatThatRankShows) {
 
 TEST(Verdict, WithOneRankOfManyAHintOfThatRankIsNotLost) {
   EXPECT_THAT(verdict_sentences(report_on(1, 8, 120'000)),
-              Contains("No large problem was found in rank 0; the largest hint: 12 % of the time only communication "
+              Contains("No large problem was found in rank 0; the largest hint: 12 % of the time, only communication "
                        "runs."));
 }
 

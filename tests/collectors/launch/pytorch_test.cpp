@@ -374,7 +374,8 @@ TEST(PyTorchHook, IsHandedIntoContainersInFrontOfWhatTheUserSetsThere) {
                     Pair("APPTAINERENV_INTEL_LIBITTNOTIFY64", "/l/librankscope_inject.so")}));
   EXPECT_EQ(pytorch_container_warning("apptainer", lookup), "") << "the user knows";
   const auto nothing = [](const char*) -> const char* { return nullptr; };
-  EXPECT_THAT(pytorch_container_warning("apptainer", nothing), HasSubstr("in APPTAINERENV_PYTHONPATH"));
+  EXPECT_THAT(pytorch_container_warning("apptainer", nothing),
+              HasSubstr("set APPTAINERENV_PYTHONPATH to the image's folders"));
   EXPECT_EQ(pytorch_container_warning("", nothing), "");
 }
 

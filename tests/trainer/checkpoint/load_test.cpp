@@ -82,7 +82,8 @@ TEST(Loading, WithoutLatestSaysWhatThereIs) {
   ASSERT_TRUE(save({folder.path()}, state_of(1), 10).front());
   fs::remove(folder / "latest");
   EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
-            folder.path().string() + ": has no file latest, which names the latest checkpoint; there is step 10");
+            folder.path().string() +
+                ": has no file latest, which names the latest checkpoint; there is a checkpoint of step 10");
 }
 
 TEST(Loading, AHostileLatestLeadsNowhere) {
@@ -129,7 +130,7 @@ TEST(Loading, AFileCutAtAnyByteOrLongerOrAbsentIsNamed) {
   EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is damaged: it has "));
   fs::remove(path);
   EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
-            path.string() + ": cannot be read: No such file or directory; there is step 10");
+            path.string() + ": cannot be read: No such file or directory; there is a checkpoint of step 10");
 }
 
 TEST(Loading, ADamagedManifestIsNamed) {
@@ -193,7 +194,7 @@ TEST(Loading, APartIsOnlyReadAsItWasSplit) {
   EXPECT_EQ(checkpoint.read("w@tp1of2", {0, 4}).value(), state[1].bytes);
   EXPECT_THAT(message_of(checkpoint.read("w@tp1of4", {0, 2})),
               HasSubstr("it has w@tp0of2, but no w@tp1of4: a split tensor can be read only with the same split"));
-  EXPECT_THAT(message_of(checkpoint.read("w", {0, 8})), HasSubstr("it has no w, but w@tp0of2"));
+  EXPECT_THAT(message_of(checkpoint.read("w", {0, 8})), HasSubstr("it has w@tp0of2, but no w: "));
   EXPECT_THAT(message_of(checkpoint.read("v", {0, 8})), HasSubstr("it has no tensor v"));
 }
 

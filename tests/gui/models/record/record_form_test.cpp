@@ -235,7 +235,7 @@ TEST(RecordForm, HasAPlaceForEachOptionOfTheProgramButForAFew) {
 
 TEST(RecordForm, OffersTheSourcesOfTheProgramButForOne) {
   const QString flat = help_of("record").replace(QRegularExpression{QStringLiteral("\\s+")}, QStringLiteral(" "));
-  const auto listed = QRegularExpression{QStringLiteral("from ([a-z,]+) \\(default: all")}.match(flat);
+  const auto listed = QRegularExpression{QStringLiteral("any of ([a-z,]+) \\(default: all")}.match(flat);
   ASSERT_TRUE(listed.hasMatch()) << flat.toStdString();
   QStringList sources;
   for (const RecordFlag& source : record_sources()) sources.push_back(qt_text(source.id));
