@@ -143,7 +143,7 @@ TEST(OneScreen, WhatIsNotAvailableIsNamedAndExplainedWhereTheVerdictNeedsIt) {
   report.steps = unavailable("no step marks were recorded");
   report.stragglers = unavailable("no steps");
   const auto text = screen(report);
-  EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell which rank is slow or what a step costs: no step marks"));
+  EXPECT_THAT(text, StartsWith("VERDICT\n  Cannot tell which rank is slow or how long a step takes: no step marks"));
   EXPECT_THAT(text, HasSubstr("NOT AVAILABLE  Slow ranks, "));
   EXPECT_THAT(text, HasSubstr("Mark each step with an NVTX range")) << "what it would take";
 }

@@ -115,7 +115,8 @@ TEST(RenderText, WithoutStepsItCannotTellAndSaysHowToGetThem) {
   const auto text = rendered(report);
   EXPECT_THAT(
       text,
-      StartsWith("VERDICT\n  Cannot tell which rank is slow or what a step costs: the recording has no step marks."));
+      StartsWith(
+          "VERDICT\n  Cannot tell which rank is slow or how long a step takes: the recording has no step marks."));
   EXPECT_THAT(text, Not(HasSubstr("No problem")));
   EXPECT_THAT(text, HasSubstr("Mark each step with an NVTX range"));
   EXPECT_THAT(text, HasSubstr("nvtxRangePush"));
@@ -241,7 +242,7 @@ TEST(RenderText, AReasonIsSaidOnce) {
   report.collectives = unavailable("the files are from different jobs");
   EXPECT_THAT(
       rendered(report),
-      StartsWith("VERDICT\n  Cannot tell which rank is slow, what a step costs or how long ranks waited for each "
+      StartsWith("VERDICT\n  Cannot tell which rank is slow, how long a step takes or how long ranks waited for each "
                  "other: the\n  files are from different jobs."));
 }
 

@@ -60,9 +60,9 @@ std::string calls_text(const Usual& usual, const std::vector<HostCallRow>& rows,
   std::int64_t calls = 0;
   for (const HostCallRow& row : rows) calls += row.count;
   const auto most = std::ranges::max_element(rows, {}, &HostCallRow::ns);
-  return format("{} idle {}; the host spent {} in {}, most in {} ({})", duration_text(usual.mean(idle)),
-                usual.steps > 0 ? "per step and rank" : "per rank", duration_text(usual.mean(time_of(rows))),
-                counted(usual.mean(calls), "call"), place_of(*most), duration_text(usual.mean(most->ns)));
+  return format("{} idle per {}; the host spent {} in {}, most in {} ({})", duration_text(usual.mean(idle)),
+                usual.mean_of(), duration_text(usual.mean(time_of(rows))), counted(usual.mean(calls), "call"),
+                place_of(*most), duration_text(usual.mean(most->ns)));
 }
 
 struct HeldUp {
@@ -113,11 +113,11 @@ std::string advice_for_copies(const Report& report, const CopyRow* most) {
                "device if it would be copied repeatedly.";
 }
 
-/// "; most of it HtoD (Pageable -> Device): 5.20 ms at 3.1 GB/s"
+/// "most of it HtoD (Pageable -> Device): 5.20 ms at 3.1 GB/s"
 std::string most_copied(const Usual& usual, const CopyRow* most) {
   if (most == nullptr) return {};
   auto text =
-      format("; most of it {}{}: {}", most->kind, most->memory.empty() ? std::string{} : format(" ({})", most->memory),
+      format("most of it {}{}: {}", most->kind, most->memory.empty() ? std::string{} : format(" ({})", most->memory),
              duration_text(usual.mean(most->exposed_ns)));
   if (most->gbps) text += format(" at {:.1f} GB/s", *most->gbps);
   return text;
@@ -136,9 +136,11 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
   finding.id = "exposed_copies";
   finding.severity = severity;
   finding.title = format("{} of the time, only copies run", percent_of(usual.share(exposed)));
+  finding.cause = most_copied(usual, most);
   finding.evidence =
-      format("{} {} while neither compute nor communication runs{}", duration_text(usual.mean(exposed)),
-             usual.steps > 0 ? "per step and rank" : "per rank over the whole recording", most_copied(usual, most));
+      format("{} {} while neither compute nor communication runs{}{}", duration_text(usual.mean(exposed)),
+             usual.steps > 0 ? "per step and rank" : "per rank over the whole recording",
+             finding.cause.empty() ? "" : "; ", finding.cause);
   finding.advice = advice_for_copies(context.report, most);
   // No copy hides behind more than there is.
   finding.gain_ns_per_step = usual.per_step(std::min(exposed, usual.total.compute_ns));

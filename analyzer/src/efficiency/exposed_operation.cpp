@@ -4,35 +4,33 @@
 #include <array>
 #include <map>
 
-#include "rankscope/analyzer/words.h"
-#include "words/letters.h"
+#include "importers/shared/comm_kernels.h"
 
 namespace rankscope::analyzer {
 namespace {
 
 struct KnownOperation {
-  std::string_view part;  ///< of its plain name; the first that fits
+  std::string_view op;  ///< as comm_op_from() says
   std::string_view name;
   CommUse use;
 };
-constexpr std::array<KnownOperation, 9> known_operations{{
-    {"reducescatter", "reduce-scatter", CommUse::reduction},
-    {"allreduce", "all-reduce", CommUse::reduction},
-    {"allgather", "all-gather", CommUse::gathering},
-    {"alltoall", "all-to-all", CommUse::exchange},
-    {"send", "send and receive", CommUse::exchange},
-    {"recv", "send and receive", CommUse::exchange},
-    {"dispatch", "dispatch and combine", CommUse::exchange},  // DeepEP, MORI
-    {"combine", "dispatch and combine", CommUse::exchange},
-    {"broadcast", "broadcast", CommUse::other},
-}};
+constexpr std::array known_operations{
+    KnownOperation{"reduce_scatter", "reduce-scatter", CommUse::reduction},
+    KnownOperation{"allreduce", "all-reduce", CommUse::reduction},
+    KnownOperation{"allgather", "all-gather", CommUse::gathering},
+    KnownOperation{"alltoall", "all-to-all", CommUse::exchange},
+    KnownOperation{"send", "send and receive", CommUse::exchange},
+    KnownOperation{"recv", "send and receive", CommUse::exchange},
+    KnownOperation{"sendrecv", "send and receive", CommUse::exchange},
+    KnownOperation{"dispatch", "dispatch and combine", CommUse::exchange},
+    KnownOperation{"combine", "dispatch and combine", CommUse::exchange},
+    KnownOperation{"broadcast", "broadcast", CommUse::other},
+};
 
 }  // namespace
 
 ExposedOperation operation_named(std::string_view name) {
-  const std::string plain = plain_letters(short_kernel_name(name));
-  const auto* const found = std::ranges::find_if(
-      known_operations, [&plain](const KnownOperation& known) { return plain.find(known.part) != plain.npos; });
+  const auto* const found = std::ranges::find(known_operations, comm_op_from(name), &KnownOperation::op);
   return found == known_operations.end() ? ExposedOperation{} : ExposedOperation{found->name, found->use, 0};
 }
 

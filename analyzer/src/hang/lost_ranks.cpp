@@ -338,9 +338,10 @@ Finding missing_finding(const Run& run, const Absent& absent) {
   finding.severity = FindingSeverity::major;
   finding.title =
       format("{} (of {}) {} not recorded", ranks_text(absent.ranges), world, absent.count == 1 ? "was" : "were");
-  finding.evidence = format("{}; {}", only_recorded_text(std::ssize(run.ranks()), world),
-                            run.ranks().size() == 1 ? "without the others, waiting cannot be told apart from transfer"
-                                                    : "waits are lower bounds, and an absent rank may be the late one");
+  finding.evidence =
+      format("{}; {}", only_recorded_text(std::ssize(run.ranks()), world),
+             run.ranks().size() == 1 ? "without the others, waiting cannot be distinguished from transfer"
+                                     : "waits are lower bounds, and an absent rank may be the late one");
   if (absent.count == 1) finding.rank = absent.first();
   finding.subject = ranks_text(absent.ranges);
   finding.advice = advice_for(Wanted::absent_ranks, run.info().source);

@@ -45,6 +45,8 @@ struct Usual {
   }
   /// Mean over ranks and steps; 0 without steps.
   [[nodiscard]] std::int64_t per_step(std::int64_t part) const { return steps > 0 ? part / steps : 0; }
+  /// What mean() is per.
+  [[nodiscard]] std::string_view mean_of() const { return steps > 0 ? "step and rank" : "rank"; }
   /// Mean over ranks, and over steps where there are any.
   [[nodiscard]] std::int64_t mean(std::int64_t part) const {
     const std::int64_t parts = steps > 0 ? steps : ranks;

@@ -120,8 +120,7 @@ std::string largest_cause(const Usual& usual) {
 
 /// "147 ms idle per step and rank: 143 ms because the host launched late, 4.33 ms in short gaps (≤ 10 µs)"
 std::string idle_text(const Usual& usual, const std::vector<IdlePartSum>& parts, std::int64_t rest) {
-  std::string text =
-      format("{} idle per {}:", duration_text(usual.mean(rest)), usual.steps > 0 ? "step and rank" : "rank");
+  std::string text = format("{} idle per {}:", duration_text(usual.mean(rest)), usual.mean_of());
   for (const IdlePartSum& sum : parts)
     text +=
         format("{}{} {}", &sum == &parts.front() ? " " : ", ", duration_text(usual.mean(sum.ns)), words_of(sum.part));
@@ -150,6 +149,8 @@ void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
                   usual.per_step(parts.front().ns),
                   std::nullopt,
                   std::nullopt};
+  finding.cause = format("largest part: {} of {} idle per {}, {}", duration_text(usual.mean(parts.front().ns)),
+                         duration_text(usual.mean(rest)), usual.mean_of(), words_of(parts.front().part));
   finding.why_no_gain = why_no_gain(parts.front().part);
   if (!finding.why_no_gain.empty()) finding.gain_ns_per_step = 0;
   findings.push_back(std::move(finding));
@@ -166,8 +167,8 @@ void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& f
   findings.push_back(
       {"profiler_overhead", severity,
        format("{} of the time, the profiler held the job up", percent_of(usual.share(ns))),
-       format("nothing ran for {} {} during the profiler's own work", duration_text(usual.mean(ns)),
-              usual.steps > 0 ? "per step and rank" : "per rank"),
+       format("nothing ran for {} per {} during the profiler's own work", duration_text(usual.mean(ns)),
+              usual.mean_of()),
        "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).", 0,
        std::nullopt, std::nullopt});
 }

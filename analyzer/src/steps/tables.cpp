@@ -28,13 +28,13 @@ std::string range_of_steps(const StepsSection& steps) {
   return format("{} to {}", duration_text(shortest), duration_text(longest));
 }
 
-std::string steps_text(const StepsSection& steps) {
+std::string steps_text(const StepsSection& steps, StepSpread spread) {
   auto text = format(" · {}", counted(size_of(steps.steps), "step"));
   if (steps.median_ns <= 0) return text;
   const auto in_sums = size_of(counted_steps(steps));
   if (in_sums != size_of(steps.steps)) text += format(", {} of them counted:", in_sums);
   text += format("{} {}", in_sums != size_of(steps.steps) ? "" : " of", duration_text(steps.median_ns));
-  if (in_sums < 2) return text;
+  if (in_sums < 2 || spread == StepSpread::none) return text;
   // A few long steps are in the mean only, which other sections use.
   const bool skewed = std::abs(steps.mean_ns - steps.median_ns) * 20 > steps.median_ns;
   const std::string mean = skewed ? format("median; mean {}, ", duration_text(steps.mean_ns)) : std::string{};
@@ -42,7 +42,9 @@ std::string steps_text(const StepsSection& steps) {
     const std::string range = range_of_steps(steps);  // equal steps have no mean of their own either
     return range.empty() ? text : text + format(" ({}{})", mean, range);
   }
-  return text + format(" ({}90 % within {}, jitter {})", mean, duration_text(steps.p90_ns), percent_text(steps.jitter));
+  text += format(" ({}90 % within {}", mean, duration_text(steps.p90_ns));
+  if (spread == StepSpread::all) text += format(", jitter {}", percent_text(steps.jitter));
+  return text + ")";
 }
 
 std::string steps_source(const StepsSection& steps) {

@@ -126,7 +126,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);
   const bool comparable = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() >= 2; });
   if (classes.empty()) return unavailable("no step is complete on all ranks");
-  if (!comparable) return unavailable("no two ranks do equal work, so there are no peers to compare");
+  if (!comparable) return unavailable("no two ranks do equal work, so no rank has peers to be compared with");
   CollectiveFacts facts{.blame = blame ? &*blame : nullptr};
   if (collectives) facts.arrivals = last_arrivals(run, *steps, *collectives);
   const CrowdedHosts crowded{run, *steps};

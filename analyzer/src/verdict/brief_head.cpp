@@ -37,12 +37,12 @@ std::string size_line(const Report& report) {
   const std::string of = ranks_text(report);
   const std::string recorded = format(" · {} recorded by {}{}", duration_text(report.duration_ns),
                                       printable(report.source), in_steps_text(report));
-  std::string steps = report.steps ? steps_text(*report.steps) : "";
-  const auto is_too_wide = [&] { return display_width(of + steps + recorded) > page_width - 2; };
-  if (const std::size_t jitter = steps.find(", jitter"); is_too_wide() && jitter != steps.npos)
-    steps.replace(jitter, steps.npos, ")");
-  if (is_too_wide()) steps.erase(std::min(steps.find(" ("), steps.size()));
-  return shortened(of + steps + recorded, page_width - 2);
+  std::string line;
+  for (const StepSpread spread : {StepSpread::all, StepSpread::without_jitter, StepSpread::none}) {
+    line = of + (report.steps ? steps_text(*report.steps, spread) : "") + recorded;
+    if (display_width(line) <= page_width - 2) return line;
+  }
+  return shortened(line, page_width - 2);
 }
 
 }  // namespace

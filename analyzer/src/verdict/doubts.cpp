@@ -84,7 +84,7 @@ std::string few_ranks_sentence(const Report& report, std::string_view said) {
 
 std::string cannot_tell(const Report& report) {
   Doubts doubts;
-  if (!report.steps) doubts.add({"which rank is slow", "what a step costs"}, report.steps.error().why);
+  if (!report.steps) doubts.add({"which rank is slow", "how long a step takes"}, report.steps.error().why);
   const std::string not_compared = not_compared_text(report);
   const bool compared = not_compared.empty();
   if (compared && report.steps && !report.stragglers)

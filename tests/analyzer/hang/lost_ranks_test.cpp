@@ -220,7 +220,7 @@ TEST(LostRanks, OfASingleRankNothingIsSaidOfWaits) {
   const auto absent = findings_of("@run world_size=64\n0 op 0 10 op\n", "ranks_missing");
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].evidence,
-            "only 1 of 64 ranks was recorded; without the others, waiting cannot be told apart from transfer");
+            "only 1 of 64 ranks was recorded; without the others, waiting cannot be distinguished from transfer");
 }
 
 }  // namespace

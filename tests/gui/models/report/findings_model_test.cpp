@@ -64,7 +64,7 @@ TEST(FindingsModel, NothingFoundIsNotSaidWhereItCannotBeTold) {
   ASSERT_TRUE(testing::becomes_ready(session));
   const QString said = model.why_empty() + model.note();
   EXPECT_TRUE(said.contains(QStringLiteral("what happened after the cut is not judged"))) << said.toStdString();
-  EXPECT_TRUE(said.contains(QStringLiteral("Cannot tell which rank is slow or what a step costs")))
+  EXPECT_TRUE(said.contains(QStringLiteral("Cannot tell which rank is slow or how long a step takes")))
       << said.toStdString();
   EXPECT_FALSE(said.contains(QStringLiteral("No problem was found.")));
 }
