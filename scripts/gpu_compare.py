@@ -202,7 +202,7 @@ def check_samples(busy, samples, hz):
 def forgiven(problem, driver_params, own_status, doctor):
     """Why the GPU's own counters may be refused for reasons that are not ours; empty if they may not. `driver_params` is
     /proc/driver/nvidia/params, `own_status` /proc/self/status, `doctor` what `rankscope doctor` says."""
-    if "may not read" in problem:
+    if "is not allowed to read" in problem:
         kept = re.search(r"^RmProfilingAdminOnly: *1 *$", driver_params, re.M)
         held = re.search(r"^CapEff:\s*([0-9a-fA-F]+)", own_status, re.M)
         bits = int(held[1], 16) if held else 0

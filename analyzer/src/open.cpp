@@ -188,7 +188,7 @@ Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, con
   std::error_code error;
   if (const auto read = paths.size() == 1 ? reader_of_whole(paths.front()) : nullptr; read != nullptr) {
     if (fs::exists(paths.front(), error) && !options.rank_map.empty())
-      return fail(ErrorKind::usage, format("--rank-map: {} contains a whole run with its ranks; leave the option out",
+      return fail(ErrorKind::usage, format("--rank-map: {} already states the rank of each process; omit the option",
                                            paths.front().string()));
     return read(paths.front());
   }

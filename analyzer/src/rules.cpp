@@ -39,11 +39,14 @@ constexpr std::array all_rules{
          "without recorded collectives: a rank that waits longer for its data than its peers, in two thirds of the "
          "steps",
          "5 % / 10 % / - of a step", judge_unequal_ranks, true},
-    Rule{"unequal.host_time",
-         "the same for time outside its work; at most minor with two or three ranks, since the rank may be waiting for "
-         "another",
-         "5 % / 10 % / - of a step", nullptr},
-    Rule{"unequal.step_time", "the same for the length of its steps, unless one of the two rules above explains it",
+    Rule{
+        "unequal.host_time",
+        "without recorded collectives: a rank that spends more host time outside recorded work than its peers; at most "
+        "minor with two or three ranks, since the rank may be waiting for another",
+        "5 % / 10 % / - of a step", nullptr},
+    Rule{"unequal.step_time",
+         "without recorded collectives: a rank whose steps are longer than those of its peers, unless one of the two "
+         "rules above explains it",
          "5 % / 10 % / - of a step", nullptr},
     Rule{"unequal.cpu_use",
          "without recorded collectives: a rank that uses more CPU than its peers, or, with four or more ranks, less",
@@ -62,7 +65,7 @@ constexpr std::array all_rules{
     Rule{"step_time.odd", "single steps that are much longer than their neighbours and that no slow rank explains",
          "the gain", judge_odd_steps},
     Rule{"exposed_communication",
-         "time in which only communication runs; waiting for a slow rank or connection is left to the finding about it",
+         "time in which only communication runs; waiting for a slow rank or connection is part of the finding about it",
          "10 % / 20 % / 35 % of the time", judge_exposed_communication, true},
     Rule{"slow_group, slow_link",
          "a group, link, sender or receiver with a lower bus bandwidth than comparable ones, or than it had earlier, "
@@ -91,8 +94,7 @@ constexpr std::array all_rules{
          judge_blocking_copies, true},
     Rule{"allocations",
          "accelerators that run out of work while the host allocates or frees device memory after the first step (in "
-         "runs "
-         "without steps: after the first device work)",
+         "runs without steps: after the first device work)",
          "the gain", judge_allocations, true},
     Rule{"tensor_cores",
          "matrix products and convolutions that do not use the device's tensor cores, judging by their names",
@@ -120,8 +122,8 @@ constexpr std::array all_rules{
          "1.15 / 1.30 / 1.50 times their median", nullptr},
     Rule{"memory_growth", "peaks that grow from step to step, by 64 MiB and 5 % in total (a leak)",
          "any / device full within ten times the recorded steps / -", nullptr},
-    Rule{"memory_growth.host", "the same for the resident memory of a process, by 10 % in total", "any / - / -",
-         nullptr},
+    Rule{"memory_growth.host", "resident memory of a process that grows from step to step, by 10 % in total",
+         "any / - / -", nullptr},
     Rule{"profiler_overhead", "the profiler itself slowed down the job: without it, the numbers would be different",
          "2 % / 10 % / - of the time", judge_profiler_overhead, true},
 };

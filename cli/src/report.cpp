@@ -109,7 +109,7 @@ Action declare_report(CLI::App& app, const Words&) {
   add_selection(app, arguments->selection);
   // Tables that are asked for are not on the one screen.
   app.get_option("--top")
-      ->description("length of the lists in the text; implies --full")
+      ->description("most rows per table in the text; implies --full")
       ->each([arguments](const std::string&) { arguments->full = true; });
   return [arguments] {
     const auto status = report(*arguments);

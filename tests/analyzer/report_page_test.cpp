@@ -166,7 +166,7 @@ TEST(RenderHtml, ASlowRankIsOrangeInTheMapOfLateness) {
   const auto page = page_of(with_steps(slow_report(*sample_run())));
   // 12.3 ms of a step of 45.6 ms
   EXPECT_THAT(page, HasSubstr("class=\"mark heat-6\""));
-  EXPECT_THAT(page, HasSubstr("+12.35 ms against the median rank"));
+  EXPECT_THAT(page, HasSubstr("+12.35 ms relative to the median rank"));
 }
 
 TEST(RenderHtml, LatenessIsAgainstAllRanksWhateverIsShown) {
@@ -175,7 +175,7 @@ TEST(RenderHtml, LatenessIsAgainstAllRanksWhateverIsShown) {
   report.asked_for.rows_left_out = {rows[0], rows[1], rows[3]};
   rows.erase(rows.begin() + 3);
   rows.erase(rows.begin(), rows.begin() + 2);
-  EXPECT_THAT(page_of(report), HasSubstr("+12.35 ms against the median rank"));
+  EXPECT_THAT(page_of(report), HasSubstr("+12.35 ms relative to the median rank"));
 }
 
 TEST(RenderHtml, OneRankAloneHasOneMapAndIsToldSo) {

@@ -148,7 +148,7 @@ class Sampled(unittest.TestCase):
 
 class Forgiven(unittest.TestCase):
     kept, unprivileged = "Mobile: 4294967295\nRmProfilingAdminOnly: 1\nEnableMSI: 1\n", "Name:\tpython\nCapEff:\t00000000a80425fb\n"
-    refused = "this user may not read the GPU's counters (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES when enabling)"
+    refused = "this user is not allowed to read the GPU's counters (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES when enabling)"
     held = "another program is using the GPU's counters (CUPTI_ERROR_HARDWARE_BUSY when enabling)"
 
     def test_a_lack_of_privilege_that_this_machine_shows(self):

@@ -23,9 +23,9 @@ struct MedianChange {
 [[nodiscard]] std::size_t block_length(std::size_t count);
 
 /// Moving-block bootstrap of both series: quantiles of the changes of the draws. Their distances from the observed
-/// change are widened by S / (S - block) of the shorter series, since few blocks vary less than the series does:
-/// without it, ten equal steps differ "significantly" in 10 % of all pairs instead of 5 %. Each series has more values
-/// than a block; the median of `a` is positive.
+/// change are widened by S / (S - block) of the shorter series, since a bootstrap from few blocks understates the
+/// variation of the series: without it, ten equal steps differ "significantly" in 10 % of all pairs instead of 5 %.
+/// Each series has more values than a block; the median of `a` is positive.
 [[nodiscard]] MedianChange change_of_medians(std::span<const std::int64_t> a, std::span<const std::int64_t> b);
 
 }  // namespace rankscope::analyzer

@@ -79,7 +79,7 @@ std::string largest_part(const Comparison& comparison) {
 std::string_view are(std::size_t count) { return count == 1 ? "is" : "are"; }
 
 std::string keys_sentence(const KeyComparison& keys) {
-  constexpr std::string_view what = "kernels, operators and operations of groups";
+  constexpr std::string_view what = "kernels, operators and communication operations";
   if (keys.least_change_ns == 0) {  // no steps
     if (keys.appeared.empty() && keys.gone.empty()) return {};
     return format("Of the {}, {} {} new and {} {} gone.", what, keys.appeared.size(), are(keys.appeared.size()),
@@ -88,11 +88,12 @@ std::string keys_sentence(const KeyComparison& keys) {
   if (keys.changed.empty() && keys.appeared.empty() && keys.gone.empty()) {
     if (keys.in_both == 0) return {};
     return keys.not_tested.empty()
-               ? format("Of {} {}, none changed by 1 % of a step beyond chance.", keys.in_both, what)
-               : format("Of {} {}, none changed by 1 % of a step.", keys.in_both, what);
+               ? format("Of {} {}, none changed significantly (by at least 1 % of a step).", keys.in_both, what)
+               : format("Of {} {}, none changed by at least 1 % of a step.", keys.in_both, what);
   }
-  std::string text = format("{} of the {} changed by 1 % of a step or more{}", keys.changed.size(), what,
-                            keys.not_tested.empty() ? " beyond chance" : " (not tested)");
+  std::string text = format("{} of the {} changed {}", keys.changed.size(), what,
+                            keys.not_tested.empty() ? "significantly (by at least 1 % of a step)"
+                                                    : "by at least 1 % of a step (not tested for significance)");
   if (!keys.appeared.empty()) text += format(", {} {} new", keys.appeared.size(), are(keys.appeared.size()));
   if (!keys.gone.empty()) text += format(", {} {} gone", keys.gone.size(), are(keys.gone.size()));
   return text + ".";

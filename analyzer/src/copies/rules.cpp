@@ -100,9 +100,9 @@ std::string advice_for_copies(const Report& report, const CopyRow* most) {
   const std::string_view kind = most == nullptr ? std::string_view{} : std::string_view{most->kind};
   if (kind == "DtoD" || kind == "memset")
     return pytorch
-               ? "Copies inside the device: avoid clone(), contiguous(), cat() and zero_() on large tensors, or fuse "
+               ? "Device-to-device copies: avoid clone(), contiguous(), cat() and zero_() on large tensors, or fuse "
                  "them with the operations that follow (torch.compile)."
-               : "Copies inside the device: avoid them for large buffers, or let the kernels that follow do them.";
+               : "Device-to-device copies: avoid them for large buffers, or let the kernels that follow do them.";
   if (kind == "PtoP")
     return "Copies between devices: move less data, or put the copies on a separate stream, so that they overlap with "
            "compute.";

@@ -47,10 +47,11 @@ std::string parts_of_exposed(const Usual& usual) {
   const TimeSplit& total = usual.total;
   const std::int64_t known = total.exposed_wait_ns + total.exposed_transfer_ns;
   if (known == 0) return " (it is not known how much of it is waiting and how much is transfer)";
-  return format(": {} waiting, {} transfer, {} that could be either",
-                duration_text(usual.per_step(total.exposed_wait_ns)),
-                duration_text(usual.per_step(total.exposed_transfer_ns)),
-                duration_text(usual.per_step(total.exposed_comm_ns - known)));
+  std::string text = format(": {} waiting, {} transfer", duration_text(usual.per_step(total.exposed_wait_ns)),
+                            duration_text(usual.per_step(total.exposed_transfer_ns)));
+  if (const std::int64_t either = total.exposed_comm_ns - known; either != 0)
+    text += format(", {} that could be either", duration_text(usual.per_step(either)));
+  return text;
 }
 
 std::string hidden_part(const Usual& usual) {

@@ -174,8 +174,8 @@ std::string how_it_ended(const Process& process) {
 std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects) {
   std::string text = how_it_ended(*lost.process);
   if (lost.frontier->first) {
-    text += format("; rank {} started an operation that rank {} never joined ({} missed)",
-                   lost.frontier->first->peer.value, lost.process->rank.value, lost.frontier->missed);
+    text += format("; it never joined an operation that rank {} had started ({} missed)",
+                   lost.frontier->first->peer.value, lost.frontier->missed);
   } else if (lost.frontier->unfinished > 0) {
     text += format("; it never finished {}", counted(lost.frontier->unfinished, "operation"));
   }

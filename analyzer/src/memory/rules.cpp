@@ -153,7 +153,7 @@ void add_imbalance(const Report& report, const ReportOptions& options, std::vect
   findings.push_back(std::move(finding));
 }
 
-/// Grows beyond chance, has not levelled off, and matters.
+/// Grows more than chance explains, has not levelled off, and matters.
 bool leaks(const MemoryGrowth& growth, double least) {
   return growth.lasts && growth.grown_bytes >= least_bytes &&
          static_cast<double>(growth.grown_bytes) >= least * static_cast<double>(growth.median_bytes);

@@ -99,7 +99,7 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
     notes.emplace_back(
         "Reserved: memory held by the framework; memory of the CUDA context, libraries and other processes is not "
         "included. Unused: the smallest share of reserved memory that was not allocated while reserved memory was at "
-        "its highest.");
+        "its peak.");
   if (any([](const auto& memory) { return memory.changes_only; }))
     notes.emplace_back("Only changes were recorded, no totals: allocated is the growth since the recording began.");
   if (!section.hosts.empty())

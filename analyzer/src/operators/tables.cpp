@@ -79,7 +79,7 @@ class OperatorTableText {
 };
 
 constexpr const char* threads_overlap =
-    "Host ms of several threads are added up: together they exceed the elapsed time.";
+    "Host ms of several threads are added up, so the sum can exceed the elapsed time.";
 
 bool more_than_the_windows(const OperatorTable& table, const Report& report) {
   if (!report.rank_rows) return false;

@@ -61,7 +61,7 @@ void draw_action(Writer& page, Chart& chart, const TimeScale& scale, const Drawn
   const double y = top + row_height * drawn.place + 3;
   const double width = scale.length(drawn.end_ns - drawn.begin_ns);
   write_bar(page, {x, y, width, row_height - 6}, colour_of(action.part),
-            format("place {}, micro-batch {}{}: {}, {}, starting at {}", drawn.place, action.micro_batch,
+            format("position {}, micro-batch {}{}: {}, {}, starting at {}", drawn.place, action.micro_batch,
                    action.chunk > 0 ? format(" of chunk {}", action.chunk) : std::string{}, words_of(action.part),
                    duration_text(drawn.end_ns - drawn.begin_ns), duration_text(drawn.begin_ns)));
   const std::string label = std::to_string(action.micro_batch);
@@ -74,7 +74,7 @@ void draw(Writer& page, const DrawnPipeline& drawn) {
   const TimeScale scale = time_scale(drawn.length_ns, chart_width - left - right);
   Chart chart{page,
               {"pipeline-step", format("Step {} of one pipeline, as it ran", drawn.step),
-               "A row for each place of the pipeline, and a bar for each forward and backward, labelled with the "
+               "A row for each position in the pipeline, and a bar for each forward and backward, labelled with the "
                "number of its micro-batch. Hatched parts show when the rank is idle; the table below has the numbers."},
               base + bottom};
   draw_axis(chart, scale, base);

@@ -13,8 +13,8 @@ std::string advice_for(const PipelineSection& section) {
   if (above.longer_work_ns >= above.transfer_ns && above.longer_work_ns >= above.host_ns)
     return "Give that stage fewer layers, or find out why its rank is slow; other stages wait for it.";
   if (above.transfer_ns >= above.host_ns)
-    return "Post receives before the work that precedes them, put stages that send to one another on devices close to "
-           "each other, or send less.";
+    return "Post receives earlier, before the computation that runs until the data are needed; put stages that "
+           "communicate on devices close to each other; or send less data.";
   return "Find out what the host of that rank does between two micro-batches: Python, logging, synchronizations.";
 }
 
@@ -33,13 +33,13 @@ void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings) 
   finding.severity = severity;
   finding.title =
       format("the pipeline's idle share is {:.0f} percentage points higher than its schedule requires", above * 100);
-  finding.evidence = format("{}: {} idle, {} needed; {} per step = {}", name_of(*section->schedule),
+  finding.evidence = format("{}: {} idle, {} required by the schedule; {} per step = {}", name_of(*section->schedule),
                             percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
                             duration_text(parts.length_ns), parts_text(parts));
   if (section->owner) {
     finding.rank = section->owner->rank;
-    finding.evidence +=
-        format("; most of it from rank {}, place {}", section->owner->rank.value, section->owner->place);
+    finding.evidence += format("; rank {} (position {} in the pipeline) causes most of the excess",
+                               section->owner->rank.value, section->owner->place);
   }
   finding.advice = advice_for(*section);
   if (section->steps > 0) finding.gain_ns_per_step = std::max<std::int64_t>(0, parts.imbalance_ns + parts.excess_ns);

@@ -37,7 +37,7 @@ std::string owner_text(const PipelineSection& section) {
   if (!section.owner) return {};
   const auto& [rank, place, above] = *section.owner;
   return format(
-      "Most of the time above theory comes from rank {} (place {}). Per step: {} ms of longer work, {} ms until the "
+      "Rank {} (position {}) causes most of the time above theory. Per step: {} ms of longer work, {} ms until the "
       "inputs had arrived, and {} ms from then until the work started.",
       rank.value, place, ms_text(above.longer_work_ns), ms_text(above.transfer_ns), ms_text(above.host_ns));
 }
@@ -72,9 +72,10 @@ std::vector<std::string> pipeline_lines(const PipelineSection& section) {
 }
 
 NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
-  NotedTable noted{"Pipeline", "ms; forward and backward: medians per micro-batch; time above theory: per step",
-                   Table{{{"place"}, {"stages"}, {"ranks", Align::left, 30}, {"forward"}, {"backward"}, {"idle"}}, {}},
-                   left_out(section.places.size(), most)};
+  NotedTable noted{
+      "Pipeline", "ms; forward and backward: medians per micro-batch; time above theory: per step",
+      Table{{{"position"}, {"stages"}, {"ranks", Align::left, 30}, {"forward"}, {"backward"}, {"idle"}}, {}},
+      left_out(section.places.size(), most)};
   if (section.parts)
     for (const char* title : {"longer work", "transfers", "host"}) noted.table.columns.push_back({title});
   std::int32_t place = 0;
@@ -91,8 +92,9 @@ NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
   }
   if (section.parts)
     noted.notes.emplace_back(
-        "Theory: equal stages, and nothing is ever late. The last columns show the time above theory, on the chain of "
-        "work that determined the length of the step. Longer work: work beyond the mean of the places; transfers: time "
+        "Theory assumes equal stages and no delays. The last columns show the time above theory, on the chain of "
+        "work that determined the length of the step. Longer work: work beyond the mean of all positions; transfers: "
+        "time "
         "until the inputs had arrived; host: time from then until the work started.");
   return noted;
 }
@@ -108,7 +110,7 @@ void add_pipeline(Page& page, const Report& report, const ReportOptions& options
   const WorkerGrid grid = worker_grid(*report.pipeline, options.top);
   if (grid.ranks.empty() || grid.ranks.front().size() > widest_grid) return;
   page.blank();
-  page.paragraph("Work of each rank in ms per step, pipelines side by side (rows) × places:", Tone::faint);
+  page.paragraph("Work of each rank in ms per step, pipelines side by side (rows) × positions:", Tone::faint);
   page.table(table_of(grid));
   if (grid.pipelines_left_out > 0)
     page.paragraph(format("Left out: {} closer to the median.", counted(grid.pipelines_left_out, "pipeline")),

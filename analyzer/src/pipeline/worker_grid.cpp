@@ -91,7 +91,7 @@ WorkerGrid worker_grid(const PipelineSection& section, std::size_t most_pipeline
 Table table_of(const WorkerGrid& grid) {
   Table table{{{"pipeline of rank", Align::left, 20}}, {}};
   for (std::size_t place = 0; place < grid.ranks.front().size(); ++place)
-    table.columns.push_back({format("place {}", place)});
+    table.columns.push_back({format("position {}", place)});
   for (std::size_t row = 0; row < grid.ranks.size(); ++row) {
     const auto first = std::ranges::find_if(grid.ranks[row], &RankId::is_set);
     std::vector<Cell> cells{{first == grid.ranks[row].end() ? "–" : format("{}", first->value)}};

@@ -41,7 +41,7 @@ void draw(Writer& page, const WorkerGrid& grid) {
   const double base = grid_top + cell_height(grid) * static_cast<double>(grid.ranks.size());
   Chart chart{
       page,
-      {"worker-map", "Work of each rank: pipelines side by side × places",
+      {"worker-map", "Work of each rank: pipelines side by side × positions",
        "A cell for each rank, coloured by how much longer the rank works in a step than the median rank; the table "
        "below has the numbers."},
       base + grid_bottom};
@@ -56,8 +56,8 @@ void draw(Writer& page, const WorkerGrid& grid) {
           {grid_left + width * static_cast<double>(place), grid_top + cell_height(grid) * static_cast<double>(row),
            width > 6 ? width - 1 : width, cell_height(grid) - 1},
           shade_of(difference, grid.step_ns),
-          format("rank {}, place {}: works {} per step, {} ms against the median rank", grid.ranks[row][place].value,
-                 place, duration_text(grid.work_ns[row][place]), signed_ms(difference)));
+          format("rank {}, position {}: works {} per step, {} ms relative to the median rank",
+                 grid.ranks[row][place].value, place, duration_text(grid.work_ns[row][place]), signed_ms(difference)));
     }
 }
 

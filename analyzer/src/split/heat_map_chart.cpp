@@ -81,7 +81,7 @@ Table table_of(const HeatMap& map) {
 
 /// Against the median of all ranks, shown or not.
 HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
-  HeatMap map{.words = {"lateness-map", "Own time against the median rank of the same step",
+  HeatMap map{.words = {"lateness-map", "Own time relative to the median rank of the same step",
                         "A cell for each rank and step, coloured by how much longer the rank worked than the median "
                         "rank; the table below has the numbers."},
               .what = "own time",
@@ -101,7 +101,7 @@ HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<S
 }
 
 HeatMap step_times(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
-  HeatMap map{.words = {"step-map", "Step time against the median step",
+  HeatMap map{.words = {"step-map", "Step time relative to the median step",
                         "A cell for each rank and step, coloured by how much longer it took than the median step; the "
                         "table below has the numbers."},
               .what = "step",
@@ -142,11 +142,11 @@ void write_heat_maps(Writer& page, const Source& source) {
   if (several) {
     const auto map = lateness(report, rows, columns);
     draw(page, map);
-    write_folded_table(page, table_of(map), "Own time against the median rank, in milliseconds");
+    write_folded_table(page, table_of(map), "Own time relative to the median rank, in milliseconds");
   }
   const auto map = step_times(report, rows, columns);
   draw(page, map);
-  write_folded_table(page, table_of(map), "Step time against the median step, in milliseconds");
+  write_folded_table(page, table_of(map), "Step time relative to the median step, in milliseconds");
 }
 
 }  // namespace rankscope::analyzer::html

@@ -38,12 +38,12 @@ std::string advice_for_late_host(const RuleContext& context, const Usual& usual,
            "that ahead of time), and a graph that is instantiated again is uploaded again.";
   const bool graphs = uses_graphs(context.run);
   if (!context.report.uses_pytorch)
-    return format("The host launches too late (--only ranks shows where): {} or fewer, larger kernels help.",
-                  graphs ? "graphs of more of the program" : "CUDA graphs");
+    return format("The host launches too late (--only ranks shows where). {}, or use fewer, larger kernels.",
+                  graphs ? "Capture more of the program in CUDA graphs" : "Use CUDA graphs");
   return format(
-      "The host launches too late (--only ranks shows in which operators): larger batches, {}fewer small operations "
-      "help.",
-      graphs ? "graphs of more of the step or " : "CUDA graphs, torch.compile or ");
+      "The host launches too late (--only ranks shows in which operators). Use larger batches, {} or fewer small "
+      "operations.",
+      graphs ? "CUDA graphs of more of the step" : "CUDA graphs, torch.compile");
 }
 
 std::string advice_for(const RuleContext& context, const Usual& usual, const IdlePartSum& largest) {
@@ -85,8 +85,8 @@ std::string advice_for_idle(const RuleContext& context, const Usual& usual, cons
   const IdlePartSum& largest = parts.front();
   std::string text = advice_for(context, usual, largest);
   if (10 * largest.ns < 9 * rest)
-    text +=
-        format(" It concerns {} of the {}.", duration_text(usual.mean(largest.ns)), duration_text(usual.mean(rest)));
+    text += format(" This applies to {} of the {} of idle time.", duration_text(usual.mean(largest.ns)),
+                   duration_text(usual.mean(rest)));
   const auto late = std::ranges::find(parts, IdlePart::began_late, &IdlePartSum::part);
   if (late != parts.end() && late != parts.begin() && 10 * late->ns >= rest)
     text += format(

@@ -46,9 +46,9 @@ constexpr std::array quantities{
     Quantity{"unequal.data_wait", "waits longer for its data than its peers",
              [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
              "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper."},
-    Quantity{"unequal.host_time", "spends more time outside its work than its peers",
+    Quantity{"unequal.host_time", "spends more host time outside recorded work than its peers",
              [](const TimeSplit& split) { return part_of(split, Component::host); }, StragglerKind::host, true,
-             "Look at what its host thread does between operations: CPU binding, other jobs on the host, logging, "
+             "Check what delays its host thread between operations: CPU binding, other jobs on the host, logging, "
              "blocking calls."},
     Quantity{"unequal.step_time", "has longer steps than its peers",
              [](const TimeSplit& split) { return split.window_ns; }, std::nullopt, false,
@@ -77,7 +77,7 @@ std::string_view doubt_of(Certainty certainty) {
     case Certainty::fact:
       return "";
     case Certainty::of_two:
-      return "; one of two ranks is always ahead: it is not known which one is abnormal";
+      return "; two ranks always differ, and nothing shows which one is abnormal";
     case Certainty::of_three:
       return "; one of three ranks: no proof that it is abnormal";
     case Certainty::few_steps:
@@ -198,7 +198,8 @@ void judge_cpu(Unequal& unequal) {
     finding.evidence =
         format("medians of the samples; {}", own > usual ? "it may be the one that works while the others wait"
                                                          : "it waits more than its peers, or is kept from running");
-    finding.advice = "Look at what it does that the others do not (py-spy, top): more work, other jobs, CPU binding.";
+    finding.advice =
+        "Compare what runs on it with what runs on its peers (py-spy, top): more work, other jobs, CPU binding.";
     add(unequal, std::move(finding));
   }
 }

@@ -31,12 +31,13 @@ constexpr std::array counters{
                   "much of the collectives' time is waiting. Give the files of all ranks.",
                   "The partners of these collectives are ranks whose exports were not given, so it is not known how "
                   "much of the collectives' time is waiting. Give the exports of all ranks."},
-    CounterAdvice{
-        collectives_unmatched,
-        "Collectives have no partner on other ranks: a file is missing, the ranks did not trace the same steps (give "
-        "all ranks the same schedule()), or the ranks called different collectives.",
-        "Collectives have no partner on other ranks: an export is missing, the ranks did not record the same period "
-        "(give all ranks the same --delay and --duration), or the ranks called different collectives."},
+    CounterAdvice{collectives_unmatched,
+                  "Some collectives have no partner on other ranks: a file is missing, the ranks did not trace the "
+                  "same steps (give "
+                  "all ranks the same schedule()), or the ranks called different collectives.",
+                  "Some collectives have no partner on other ranks: an export is missing, the ranks did not record the "
+                  "same period "
+                  "(give all ranks the same --delay and --duration), or the ranks called different collectives."},
     CounterAdvice{
         steps_uneven,
         "Ranks traced different steps; only the common ones are compared. Give all ranks the same schedule().", ""},

@@ -204,7 +204,8 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   if (summary.processes > 0) return;
   summary.notes.emplace_back(
       settings.collect.has(Source::host)
-          ? "nothing was recorded: no process had a rank, used NVTX, CUDA or the annotation API, or ran for a second"
+          ? "nothing was recorded: no process had a rank, or used NVTX, CUDA or the annotation API, and none ran for a "
+            "second"
           : "nothing was recorded: no process had a rank, or used NVTX, CUDA or the annotation API");
 }
 

@@ -63,10 +63,9 @@ Result<fs::path> make_spool_folder() {
   if (base.empty()) base = "/tmp";
   std::string name = base + "/" + name_prefix() + "XXXXXX";
   if (mkdtemp(name.data()) == nullptr) {
-    return fail(
-        ErrorKind::cannot_write,
-        format("cannot create a folder for segments in {}: {}; set RANKSCOPE_SPOOL to a writable node-local folder",
-               base, std::strerror(errno)));
+    return fail(ErrorKind::cannot_write, format("cannot create a folder for the events being recorded in {}: {}; set "
+                                                "RANKSCOPE_SPOOL to a writable node-local folder",
+                                                base, std::strerror(errno)));
   }
   std::error_code error;
   const fs::path folder = fs::canonical(name, error);  // one name for it, wherever it is written

@@ -73,7 +73,8 @@ std::string GpmDevice::why_not() const {
 std::string GpmDevice::reason(int status) const {
   if (status == not_supported) return "not supported by this GPU or driver";
   const std::string text = call_.error_text(status);
-  return status == no_permission ? format("this user may not read GPM metrics (NVML: {})", text) : "NVML: " + text;
+  return status == no_permission ? format("this user is not allowed to read GPM metrics (NVML: {})", text)
+                                 : "NVML: " + text;
 }
 
 void GpmDevice::fail(int status) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::array<SourceInfo, source_count> source_table{{
     {Source::annotate, "annotate", "spans and collectives that a program reports through annotate.h", "", true},
-    {Source::nvtx, "nvtx", "NVTX ranges, marks and payloads; NCCL's own calls", "", RANKSCOPE_HAVE_NVTX != 0},
+    {Source::nvtx, "nvtx", "NVTX ranges, marks and payloads, including those of NCCL's functions", "",
+     RANKSCOPE_HAVE_NVTX != 0},
     {Source::host, "host", "CPU, memory, context switches, page faults, I/O and pressure, sampled", "/proc", true},
     {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", true},
     {Source::nccl, "nccl", "collectives inside NCCL, through its profiler plugin", "NCCL 2.23 or newer", true},

@@ -24,19 +24,22 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {ranks_missing, "ranks_missing", data_loss,
      "Some ranks of the job are not in the recording: waits are lower bounds. Record every rank."},
     {rank_unknown, "rank_unknown", error,
-     "Processes with events have no rank, or only a guessed one. Give --rank-env NAME when recording (or start the "
+     "Some processes with events have no rank, or only a guessed one. Give --rank-env NAME when recording (or start "
+     "the "
      "processes with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
      "Several processes have the same rank (loader workers, shells); the one with the most events represents it."},
     {pop_without_push, "pop_without_push", info,
-     "Ranges have only an end: they began before the recording, or their beginning was lost."},
-    {negative_duration, "negative_duration", error, "Events ended before they began; they are kept with length 0."},
+     "Some ranges have only an end: they began before the recording, or their beginning was lost."},
+    {negative_duration, "negative_duration", error,
+     "Some events ended before they began; they are kept with length 0."},
     {collectives_open, "collectives_open", error,
      "Some collectives have no end in the recording: the job was stopped, a rank was lost or hung in them, or a file "
      "is "
      "cut off."},
     {collectives_unmatched, "collectives_unmatched", error,
-     "Collectives have no partner on other ranks: a rank is missing, the recorded window cuts them off, or the ranks "
+     "Some collectives have no partner on other ranks: a rank is missing, the recorded window cuts them off, or the "
+     "ranks "
      "called different collectives."},
     {desync, "desync", error,
      "Ranks of one group called different operations at the same position: probably a bug in the training program."},
@@ -56,7 +59,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {no_comm_args, "no_comm_args", info,
      "Communication has no group or sequence number: across ranks it is matched by order, or not at all."},
     {pace_overruns, "pace_overruns", info,
-     "Paced blocks took longer than their nominal time because the machine was too busy: times are noisier than "
+     "Some paced blocks took longer than their nominal time because the machine was too busy: times are noisier than "
      "intended."},
     {processes_without_events, "processes_without_events", info,
      "Some processes were only seen from outside: they have host samples, but no events."},
@@ -76,12 +79,13 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Processes without events were not sampled either: there were more than 64 at a time, or no segment could be "
      "created for them."},
     {chunks_missing, "chunks_missing", data_loss,
-     "Chunks are missing in the middle of a thread: the events in between are lost, and ranges that were open there "
+     "Chunks are missing in the middle of a thread's events: the events in them are lost, and ranges that were open "
+     "there "
      "are cut off. Copy the recording again or check the disk."},
     {truncated_input, "truncated_input", data_loss,
      "A trace file ends early (the profiled program died, or the copy is incomplete): the rest is missing."},
     {events_malformed, "events_malformed", data_loss,
-     "Events of a trace are not valid JSON and were left out. Record again with a newer profiler if they matter."},
+     "Some events of a trace are not valid JSON and were left out. Record again with a newer profiler if they matter."},
     {events_repaired, "events_repaired", info,
      "Some events contain strings with unescaped quotes; where these strings end is a guess."},
     {events_incomplete, "events_incomplete", data_loss,
@@ -92,7 +96,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {categories_unknown, "categories_unknown", info,
      "Events of unknown categories are kept as plain ranges and are not part of the breakdown of a rank's time."},
     {times_unusable, "times_unusable", data_loss,
-     "Device activities without a usable time (0, longer than a day, or beyond 120 years) were left out; their time "
+     "Some device activities without a usable time (0, longer than a day, or beyond 120 years) were left out; their "
+     "time "
      "counts as idle."},
     {time_rounded_us, "time_rounded_us", info,
      "The trace has times in whole microseconds: events shorter than 1 us may have no length, and their order within 1 "
@@ -101,10 +106,11 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {time_origin_unknown, "time_origin_unknown", info,
      "A trace does not say when its clock started; times in that file start at its first event."},
     {kernels_without_launch, "kernels_without_launch", info,
-     "Device activities have no launch call in the trace, as happens at the edges of the recorded window and with "
+     "Some device activities have no launch call in the trace, as happens at the edges of the recorded window and with "
      "graphs."},
     {kernel_before_launch, "kernel_before_launch", info,
-     "According to the profiler's clocks, device activities start before their launch call; times are kept as they "
+     "According to the profiler's clocks, some device activities start before their launch call; times are kept as "
+     "they "
      "are."},
     {correlation_reused, "correlation_reused", error,
      "Several host calls have the same correlation number; device activities are linked to the first."},
@@ -142,7 +148,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {activities_unknown, "activities_unknown", info,
      "Records of the CUDA profiler with an unknown kind or length were left out. Use a newer rankscope."},
     {sources_failed, "sources_failed", error,
-     "Sources that were asked for could not record. `rankscope record` printed the reason at its end; the metadata of "
+     "Some requested sources could not record. `rankscope record` printed the reason at its end; the metadata of "
      "the processes has it, too (cupti_problem, nvml_problem, pm_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
      "Only the enqueue times of NCCL's collectives were recorded, not when they ran, so they are not part of the "
@@ -176,8 +182,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The events of these ranks end long before those of the other ranks, although their files are complete: the "
      "profiler lost the rest. Steps that reach into the gap are left out. Record fewer steps at a time."},
     {devices_not_read, "devices_not_read", error,
-     "Ranks called an accelerator whose work is not in the recording: the time of these ranks is not broken down. "
-     "Record with a profiler that knows the device."},
+     "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "
+     "profiler that supports the device."},
 }};
 
 constexpr bool in_order() {

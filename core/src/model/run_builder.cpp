@@ -55,6 +55,15 @@ auto lane_order(const StringTable& strings, const Lane& lane) {
 RunBuilder::RunBuilder() : run_(new Run), pending_(std::make_unique<Pending>()) {}
 RunBuilder::~RunBuilder() = default;
 
+RunInfo& RunBuilder::info() { return run_->info_; }
+Quality& RunBuilder::quality() { return run_->quality_; }
+StringId RunBuilder::intern(std::string_view text) { return run_->strings_.intern(text); }
+std::string_view RunBuilder::text(StringId id) const { return run_->strings_.text(id); }
+StringId RunBuilder::find(std::string_view text) const { return run_->strings_.find(text); }
+Process& RunBuilder::process(std::uint32_t row) { return run_->processes_[row]; }
+std::span<const Lane> RunBuilder::lanes() const { return run_->lanes_; }
+std::span<const Span> RunBuilder::spans() const { return run_->spans_; }
+
 std::uint32_t RunBuilder::add_process(Process process) {
   run_->processes_.push_back(std::move(process));
   return static_cast<std::uint32_t>(run_->processes_.size() - 1);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 
 namespace rankscope {

@@ -49,7 +49,7 @@ TEST(RenderPipeline, APerfectOneIsToldInFewLinesAndIsNoFinding) {
 TEST(RenderPipeline, IsDrawnWithItsMicroBatches) {
   const Rendered out = rendered(pipeline(0));
   EXPECT_THAT(out.page, HasSubstr("id=\"pipeline-step\""));
-  EXPECT_THAT(out.page, HasSubstr("place 3, micro-batch 7: backward"));
+  EXPECT_THAT(out.page, HasSubstr("position 3, micro-batch 7: backward"));
   EXPECT_THAT(out.page, HasSubstr("class=\"pipeline-idle\""));
   EXPECT_THAT(out.page, HasSubstr("ms after the first forward"));
 }
@@ -59,9 +59,9 @@ TEST(RenderPipeline, SideBySideShowsTheWorkOfEachRank) {
   plan.ranks = 8;  // two pipelines of four places
   plan.faults = {synthetic::fault_from("slow:rank=6,factor=1.5")};
   const Rendered out = rendered(plan);
-  EXPECT_THAT(out.text, HasSubstr("Work of each rank in ms per step, pipelines side by side (rows) × places:"));
+  EXPECT_THAT(out.text, HasSubstr("Work of each rank in ms per step, pipelines side by side (rows) × positions:"));
   EXPECT_THAT(out.page, HasSubstr("id=\"worker-map\""));
-  EXPECT_THAT(out.page, HasSubstr("rank 6, place 3: works 360 ms per step, +120.00 ms against the median rank"));
+  EXPECT_THAT(out.page, HasSubstr("rank 6, position 3: works 360 ms per step, +120.00 ms relative to the median rank"));
   EXPECT_THAT(out.page, HasSubstr("heat-6"));
   EXPECT_THAT(rendered(pipeline(0)).page, Not(HasSubstr("worker-map")));
 }

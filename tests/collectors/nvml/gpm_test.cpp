@@ -67,7 +67,7 @@ std::string problem_of(const char* gpm, std::uintptr_t index = 0) {
 
 TEST(NvmlGpm, WhatCannotBeReadHasAReason) {
   EXPECT_THAT(problem_of("", 1), HasSubstr("needs Hopper or newer"));
-  EXPECT_THAT(problem_of("denied"), HasSubstr("may not read GPM metrics (NVML: Insufficient Permissions)"));
+  EXPECT_THAT(problem_of("denied"), HasSubstr("is not allowed to read GPM metrics (NVML: Insufficient Permissions)"));
   EXPECT_THAT(problem_of("mig"), HasSubstr("MIG"));
   EXPECT_THAT(problem_of("garbled"), HasSubstr("NVML: "));
   const GpmFunctions none;

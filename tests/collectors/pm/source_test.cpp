@@ -119,9 +119,9 @@ TEST(PmSampling, WithoutPermissionItSaysWhatToDo) {
     const Recorded recorded = play(folder, "refused", {.refuses = refused});
     EXPECT_EQ(recorded.status, 0);
     ASSERT_TRUE(recorded.run) << recorded.why;
-    EXPECT_THAT(
-        std::string{told(*recorded.run, "pm_problem")},
-        AllOf(HasSubstr("may not read"), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"), HasSubstr("CAP_")));
+    EXPECT_THAT(std::string{told(*recorded.run, "pm_problem")},
+                AllOf(HasSubstr("is not allowed to read"), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"),
+                      HasSubstr("CAP_")));
     EXPECT_EQ(lost(*recorded.run, Counter::sources_failed), 1U) << "it was asked for by name";
     EXPECT_THAT(recorded.run->counters(), IsEmpty());
   }

@@ -14,14 +14,14 @@ struct Shade {
   double below_percent;
   LegendEntry entry;
 };
-constexpr std::array<Shade, 8> shades{{{-20, {"heat-0", "more than 20 % of a step less"}},
-                                       {-5, {"heat-1", "5 to 20 % less"}},
-                                       {-1, {"heat-2", "1 to 5 % less"}},
+constexpr std::array<Shade, 8> shades{{{-20, {"heat-0", "shorter by more than 20 % of a step"}},
+                                       {-5, {"heat-1", "shorter by 5 to 20 %"}},
+                                       {-1, {"heat-2", "shorter by 1 to 5 %"}},
                                        {1, {"heat-3", "within 1 %"}},
-                                       {5, {"heat-4", "1 to 5 % more"}},
-                                       {20, {"heat-5", "5 to 20 % more"}},
-                                       {50, {"heat-6", "20 to 50 % more"}},
-                                       {1e300, {"heat-7", "more than 50 % more"}}}};
+                                       {5, {"heat-4", "longer by 1 to 5 %"}},
+                                       {20, {"heat-5", "longer by 5 to 20 %"}},
+                                       {50, {"heat-6", "longer by 20 to 50 %"}},
+                                       {1e300, {"heat-7", "longer by more than 50 %"}}}};
 
 }  // namespace
 

@@ -25,14 +25,14 @@ QString signed_ms(std::int64_t ns) {
 }  // namespace
 
 std::array<Shade, shade_count> shades() {
-  return {{{-0.20, StepMapModel::tr("more than 20 % of a step less")},
-           {-0.05, StepMapModel::tr("5 to 20 % less")},
-           {-0.01, StepMapModel::tr("1 to 5 % less")},
+  return {{{-0.20, StepMapModel::tr("shorter by more than 20 % of a step")},
+           {-0.05, StepMapModel::tr("shorter by 5 to 20 %")},
+           {-0.01, StepMapModel::tr("shorter by 1 to 5 %")},
            {0.01, StepMapModel::tr("within 1 %")},
-           {0.05, StepMapModel::tr("1 to 5 % more")},
-           {0.20, StepMapModel::tr("5 to 20 % more")},
-           {0.50, StepMapModel::tr("20 to 50 % more")},
-           {1e300, StepMapModel::tr("more than 50 % more")}}};
+           {0.05, StepMapModel::tr("longer by 1 to 5 %")},
+           {0.20, StepMapModel::tr("longer by 5 to 20 %")},
+           {0.50, StepMapModel::tr("longer by 20 to 50 %")},
+           {1e300, StepMapModel::tr("longer by more than 50 %")}}};
 }
 
 int shade_of(double share) {
@@ -129,20 +129,20 @@ QVariant StepMapModel::headerData(int section, Qt::Orientation orientation, int 
 QString StepMapModel::caption() const {
   if (lateness_.ranks.empty()) return {};
   const QString step = time_text(nanoseconds{lateness_.median_step_ns});
-  return measure_ == Measure::lateness ? tr("ms against the median rank; median step %1").arg(step)
-                                       : tr("ms against the median step of %1").arg(step);
+  return measure_ == Measure::lateness ? tr("ms above the median rank; median step %1").arg(step)
+                                       : tr("ms above the median step of %1").arg(step);
 }
 
 QString StepMapModel::help() const {
   switch (measure_) {
     case Measure::lateness:
       return tr(
-          "Own time of each rank (without waiting for others) against the median rank of the same step, in ms. A "
+          "Own time of each rank (without waiting for others) minus that of the median rank of the same step, in ms. A "
           "row that stays orange is a slow rank.");
     case Measure::step_time:
       break;
   }
-  return tr("Time of each step against the median step, in ms. A column that is orange is a slow step.");
+  return tr("Time of each step minus that of the median step, in ms. A column that is orange is a slow step.");
 }
 
 QString StepMapModel::why_empty() const {

@@ -139,7 +139,7 @@ std::string TimelineModel::spoken(const Track& track) const {
   if (track.folded) text += ", folded";
   if (track.kind != TrackKind::rank || facts_ == nullptr) return text;
   if (const auto late = facts_->lateness.mean_share(track.rank))
-    text += format(", {:+.1f} % of a step against the median rank", static_cast<double>(*late) * 100);
+    text += format(", {:+.1f} % of a step relative to the median rank", static_cast<double>(*late) * 100);
   return text;
 }
 

@@ -19,7 +19,7 @@ Result<void> write(std::shared_ptr<const Run> run, const ExportWish& wish, const
   RS_TRY(const auto part, analyzer::select(std::move(run), {.steps = {}, .ranks = wish.ranks, .time = wish.time}));
   for (const analyzer::ExportInfo& info : analyzer::exports())
     if (info.id == wish.format) return info.write(*part, wish.out, [&stop](double) { return !stop.stop_requested(); });
-  return fail(ErrorKind::usage, format("'{}' is not a format", wish.format));
+  return fail(ErrorKind::usage, format("'{}' is not an export format", wish.format));
 }
 
 /// "12.3 ms of 2 ranks"

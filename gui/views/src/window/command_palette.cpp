@@ -70,9 +70,9 @@ class Palette : public QDialog {
     filter_.setSourceModel(&all_);
     words_ = new QLineEdit(this);
     words_->setObjectName(QStringLiteral("palette_words"));
-    words_->setPlaceholderText(QCoreApplication::translate("Palette", "Words of a command"));
+    words_->setPlaceholderText(QCoreApplication::translate("Palette", "Type a command"));
     words_->setAccessibleName(
-        QCoreApplication::translate("Palette", "Words of a command; Return runs the selected command"));
+        QCoreApplication::translate("Palette", "Type a command; Return runs the selected command"));
     words_->installEventFilter(this);
     words_->setFocus();
     none_ = new QLabel(QCoreApplication::translate("Palette", "No command matches. Try fewer or other words."), this);

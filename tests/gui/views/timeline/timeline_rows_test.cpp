@@ -124,7 +124,7 @@ TEST(TimelineRows, TellsAssistiveTechnologyWhatItTellsOthers) {
   const Track& rank = shown.view.model().tracks().tracks.front();
   EXPECT_EQ(said(), QString::fromStdString(shown.view.model().spoken(rank)));
   EXPECT_TRUE(said().startsWith(QStringLiteral("rank 0"))) << said().toStdString();
-  EXPECT_TRUE(said().contains(QStringLiteral("of a step against the median rank"))) << said().toStdString();
+  EXPECT_TRUE(said().contains(QStringLiteral("of a step relative to the median rank"))) << said().toStdString();
   shown.press("fold_one");
   EXPECT_TRUE(said().contains(QStringLiteral(", folded"))) << said().toStdString();
   shown.press("fold_one");

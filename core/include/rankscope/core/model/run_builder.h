@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rankscope/core/model/clock_map.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope {
@@ -70,16 +70,16 @@ class RunBuilder {
   RunBuilder& operator=(const RunBuilder&) = delete;
   ~RunBuilder();
 
-  RunInfo& info() { return run_->info_; }
-  Quality& quality() { return run_->quality_; }
-  StringId intern(std::string_view text) { return run_->strings_.intern(text); }
-  [[nodiscard]] std::string_view text(StringId id) const { return run_->strings_.text(id); }
+  RunInfo& info();
+  Quality& quality();
+  StringId intern(std::string_view text);
+  [[nodiscard]] std::string_view text(StringId id) const;
   /// The id of a known string, or none.
-  [[nodiscard]] StringId find(std::string_view text) const { return run_->strings_.find(text); }
+  [[nodiscard]] StringId find(std::string_view text) const;
 
   /// Returns the row to name in add_lane and add_sample; it can be changed through process() until build().
   std::uint32_t add_process(Process process);
-  Process& process(std::uint32_t row) { return run_->processes_[row]; }
+  Process& process(std::uint32_t row);
   /// The lane's rank is that of its process.
   LaneId add_lane(std::uint32_t process, LaneKind kind, std::string_view name, std::int64_t number,
                   std::int32_t device = -1);
@@ -116,8 +116,8 @@ class RunBuilder {
   Absorbed absorb_into(RunBuilder&& part, std::uint32_t first_process);
 
   // What was added so far, by ticket.
-  [[nodiscard]] std::span<const Lane> lanes() const { return run_->lanes_; }
-  [[nodiscard]] std::span<const Span> spans() const { return run_->spans_; }
+  [[nodiscard]] std::span<const Lane> lanes() const;
+  [[nodiscard]] std::span<const Span> spans() const;
   [[nodiscard]] AttributeRange attributes_of(std::uint32_t span_ticket) const;
   /// Moves everything that belongs to a process in time; one entry per process.
   void shift(std::span<const nanoseconds> by_process);

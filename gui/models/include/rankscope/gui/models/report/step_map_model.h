@@ -17,7 +17,7 @@ struct Shade {
   QString words;
 };
 inline constexpr std::size_t shade_count = 8;
-/// From "more than 20 % of a step less" to "more than 50 % more"; those of the page of a report.
+/// From "shorter by more than 20 % of a step" to "longer by more than 50 %"; those of the page of a report.
 [[nodiscard]] std::array<Shade, shade_count> shades();
 /// Its place in shades().
 [[nodiscard]] int shade_of(double share);
