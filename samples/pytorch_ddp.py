@@ -1,10 +1,10 @@
-"""A plain PyTorch DDP program without any annotation, as users have them.
+"""A plain PyTorch DDP program without any annotations, as most programs are.
 
     rankscope record --out out/pytorch.rankscope -- torchrun --nproc-per-node 2 samples/pytorch_ddp.py
     rankscope report out/pytorch.rankscope
 
-Gloo on CPU. Operators, steps and collectives are recorded without a word about them in here; with `record --no-pytorch` the
-recording has ranks and host samples, and the report says what it cannot tell and how to get it.
+It runs on the CPU with Gloo. Operators, steps and collectives are recorded although the program does nothing for it. With
+`record --no-pytorch`, the recording has only ranks and host samples, and the report says what it cannot tell and how to get it.
 """
 
 import argparse

@@ -68,7 +68,7 @@ def main(argv):
     if argv[:1] in (["-h"], ["--help"]):
         return print(__doc__.strip())
     problems = list(check(pathlib.Path(argv[0]) if argv else pathlib.Path(__file__).parents[1]))
-    print("\n".join(problems) or "names: no path of one machine, all sources in snake_case, one parser of numbers, one median")
+    print("\n".join(problems) or "names: no file contains a path of one machine, and all sources, numbers and medians follow the rules")
     return 1 if problems else 0
 
 

@@ -90,7 +90,7 @@ std::string left_lines() {
   for (const collectors::LeftSpool& left : collectors::left_spools()) {
     std::string command;
     for (const std::string& word : left.command) command += (command.empty() ? "" : " ") + word;
-    text += format("note {:<20} {}: {}, {:.1f} MB on disk{}{}\n", "left recording", left.path.string(),
+    text += format("note {:<20} {}: {}, {:.1f} MB on disk{}{}\n", "left-over recording", left.path.string(),
                    counted(left.segments, "segment"), static_cast<double>(left.bytes) / 1e6,
                    command.empty() ? "" : ", command: ", command);
     const std::string out = left.out.empty() ? " --out NAME.rankscope" : "";

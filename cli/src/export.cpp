@@ -83,7 +83,7 @@ Action declare_export(CLI::App& app, const Words&) {
     footer += format("  {:<12}{}\n", info.id, info.summary);
   }
   add_run(app, arguments->run)->option_text("... OUT");
-  app.add_option("--to", arguments->to, "format")->capture_default_str()->check(CLI::IsMember(ids));
+  app.add_option("--to", arguments->to, "format to write")->capture_default_str()->check(CLI::IsMember(ids));
   app.add_flag("--critical-path", arguments->critical_path,
                "add a track with the critical path of the steps (perfetto, chrome); all times then use the aligned "
                "clocks");

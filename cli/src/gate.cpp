@@ -71,9 +71,9 @@ Action declare_gate(CLI::App& app, const Words&) {
                "also judge runs with a different world size, batch or dtype");
   add_comparison(app, runs);
   app.footer(
-      "Exit status: 0 pass, 1 the step became longer by more than the limit, 2 wrong options, 3 nothing readable, 4 "
-      "cannot tell (the reason is printed), 5 cannot write.\ndocs/compare.md explains the rule. Options apply to both "
-      "runs.");
+      "Exit status: 0 pass, 1 the step became longer by more than the limit, 2 wrong options, 3 the input cannot be "
+      "read, 4 cannot tell (the reason is printed), 5 cannot write.\ndocs/compare.md explains the rule. Options apply "
+      "to both runs.");
   return [arguments] {
     const auto status = judge_run(*arguments);
     return status ? *status : say(status.error());

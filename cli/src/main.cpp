@@ -18,8 +18,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(
       "RUN is a .rankscope folder or pack, Kineto JSON, or a .sqlite export of Nsight Systems. Results go to stdout, "
-      "progress and errors to stderr.\n"
-      "Exit status: 0 done, 1 slower (gate), 2 wrong options, 3 nothing readable, 4 cannot tell, 5 cannot write.");
+      "progress and errors to stderr.\nExit status: 0 done, 1 slower (gate), 2 wrong options, 3 the input cannot be "
+      "read, 4 cannot tell, 5 cannot write.");
   char** const dashes =
       std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
   const Words behind_dashes(dashes == argv + argc ? dashes : dashes + 1, argv + argc);

@@ -98,18 +98,19 @@ Action declare_report(CLI::App& app, const Words&) {
   app.footer(footer);
   app.add_flag("--full", arguments->full, "print all sections in the text, not only those that fit on one screen");
   app.add_flag("--instances", arguments->instances, "list every matched collective in the JSON");
-  auto* const hta =
-      app.add_flag("--hta-compat", arguments->hta, "add the numbers of Holistic Trace Analysis (Kineto traces)");
+  auto* const hta = app.add_flag("--hta-compat", arguments->hta,
+                                 "add the numbers that Holistic Trace Analysis computes (for Kineto "
+                                 "traces)");
   app.add_flag("--hta-include-last", arguments->hta_last_step,
                "with --hta-compat: include the last step, as HTA does when asked to keep it")
       ->needs(hta);
   app.add_option("--peak-tflops", arguments->peak_tflops,
-                 "peak of one device in TFLOP/s (default: looked up by the device's name)")
+                 "peak speed of one device in TFLOP/s (default: looked up by the device's name)")
       ->check(within<double>({.least = 0.001, .most = 1e9}));
   add_selection(app, arguments->selection);
   // Tables that are asked for are not on the one screen.
   app.get_option("--top")
-      ->description("most rows per table in the text; implies --full")
+      ->description("maximum number of rows per table in the text; implies --full")
       ->each([arguments](const std::string&) { arguments->full = true; });
   return [arguments] {
     const auto status = report(*arguments);

@@ -55,7 +55,7 @@ Action declare_scale(CLI::App& app, const Words&) {
       ->required();
   add_rank_map(app, arguments->rank_map);
   app.add_option("--to", arguments->options.to,
-                 "numbers of ranks to predict, e.g. 64,128 (default: 2, 4 and 8 times as many)")
+                 "numbers of ranks to predict for, e.g. 64,128 (default: 2, 4 and 8 times the recorded number)")
       ->delimiter(',')
       ->allow_extra_args(false);
   auto* const strong = app.add_flag("--strong", arguments->strong, "assume that the total work stays the same");
@@ -63,7 +63,7 @@ Action declare_scale(CLI::App& app, const Words&) {
   app.add_option("--latency-us", arguments->options.latency_us, "latency of the network between hosts, in µs per hop")
       ->check(within<double>({.least = 0, .most = 1e6}));
   app.add_option("--bandwidth-gbps", arguments->options.bandwidth_gbps,
-                 "bandwidth of that network per rank in GB/s (1e9 bytes)")
+                 "bandwidth of the network between hosts, per rank, in GB/s (1e9 bytes)")
       ->check(within<double>({.least = 1e-6, .most = 1e6}));
   app.add_option("--ranks-per-host", arguments->options.ranks_per_host,
                  "number of ranks on one host (default: as recorded)")

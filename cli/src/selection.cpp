@@ -46,7 +46,7 @@ void add_steps(CLI::App& app, Selection& selection) {
 void add_selection(CLI::App& app, Selection& selection) {
   add_limits(app, selection);
   app.add_flag("--include-warmup", selection.include_warm_up, "also count the slow steps at the start (warm-up)");
-  app.add_option("--top", selection.top, "most rows per table in the text")
+  app.add_option("--top", selection.top, "maximum number of rows per table in the text")
       ->capture_default_str()
       ->check(within<int>({.least = 1, .most = 1000000}));
 }

@@ -82,7 +82,8 @@ Action declare_view(CLI::App& app, const Words&) {
   app.add_option("--ranks", arguments->ranks, "only these ranks, e.g. 0,2,4-7");
   app.add_option(
       "--compare", arguments->compare,
-      "show this run below RUN, aligned by step, and what changed; not needed for two .rankscope folders or packs");
+      "show this run below RUN, aligned by step, and show what changed; not needed for two .rankscope folders or "
+      "packs");
   app.add_option("--session", arguments->session,
                  "keep pins, marks and the view in this file instead of NAME.rankscope-view beside the run");
   auto* const picture = app.add_option("--picture", arguments->picture,

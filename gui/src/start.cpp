@@ -76,7 +76,7 @@ Result<StartOptions> start_options() {
                                    QStringLiteral("show this run below the other, aligned by step"),
                                    QStringLiteral("RUN")};
   parser.addOptions({at, ranks, map, compare, session, picture, size});
-  parser.addPositionalArgument(QStringLiteral("RUN"), QStringLiteral("a recording, or traces of one kind"));
+  parser.addPositionalArgument(QStringLiteral("RUN"), QStringLiteral("a recording, or trace files of one kind"));
   parser.process(*QCoreApplication::instance());
   StartOptions options;
   for (const QString& name : parser.positionalArguments()) options.source.paths.emplace_back(name.toStdString());

@@ -3,10 +3,10 @@
 //
 //     nvcc -O2 -std=c++17 -cudart static -o kernels kernels.cu && rankscope record --out k.rankscope -- ./kernels
 //
-// --rounds N   rounds of the loop (default 2000), of which each takes some 50 µs; 0: only what is done before it
-// --seconds S  behind it: idle for a second, S seconds with every SM busy, idle for a second
-// --range      calls cudaProfilerStart before the loop and cudaProfilerStop behind it
-// --leave      ends by _exit 1.2 s after the loop, without the handlers of exit
+// --rounds N   rounds of the loop (default 2000), each about 50 µs long; 0 runs only what comes before the loop
+// --seconds S  after the loop: idle for a second, S seconds with every SM busy, idle for a second
+// --range      calls cudaProfilerStart before the loop and cudaProfilerStop after it
+// --leave      ends with _exit 1.2 s after the loop, without running the exit handlers
 #include <cuda_profiler_api.h>
 #include <unistd.h>
 
@@ -87,7 +87,7 @@ Options options_from(int argc, char** argv) {
     else if (word == "--seconds" && has_value)
       options.seconds = std::atof(argv[++i]);
     else
-      std::fprintf(stderr, "kernels: %s is no option of it\n", argv[i]), std::exit(2);
+      std::fprintf(stderr, "kernels: unknown option %s\n", argv[i]), std::exit(2);
   }
   return options;
 }

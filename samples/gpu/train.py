@@ -4,8 +4,8 @@
     python3 samples/gpu/train.py --kineto trace.json
     torchrun --nproc-per-node 2 samples/gpu/train.py --backend gloo
 
-Trains a model of each --width in turn. What is compared begins behind a kernel that nothing else uses (spin_kernel), before
-the first measured step. Prints, as JSON, the ns of each measured step of each width. Several ranks share GPU 0. Without a
+Trains a model of each --width in turn. The part that is compared begins after a kernel that nothing else uses (spin_kernel),
+before the first measured step. Prints, as JSON, the ns of each measured step of each width. Several ranks share GPU 0. Without a
 GPU it runs on the CPU.
 """
 import argparse
@@ -58,10 +58,10 @@ def profiler_for(cuda):
 def options_of():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--width", type=int, nargs="+", default=[1024])
-    parser.add_argument("--steps", type=int, nargs="+", default=[60], help="measured steps, of each width")
+    parser.add_argument("--steps", type=int, nargs="+", default=[60], help="measured steps of each width")
     parser.add_argument("--warmup", type=int, default=10)
     parser.add_argument("--batch", type=int, default=512)
-    parser.add_argument("--seconds", type=float, default=0, help="go on with the first width for so long, behind all others")
+    parser.add_argument("--seconds", type=float, default=0, help="continue with the first width for this long after all others")
     parser.add_argument("--kineto", metavar="FILE", help="profile the measured steps with torch.profiler into FILE")
     parser.add_argument("--backend", help="train on all ranks of torchrun: gloo or nccl")
     options = parser.parse_args()

@@ -56,10 +56,10 @@ TEST(RenderHtml, TheVerdictComesFirstThenTheFindings) {
 TEST(RenderHtml, TheFirstLinkLeadsToTheFirstSectionThatIsThere) {
   const auto run = sample_run();
   ReportOptions options;
-  EXPECT_THAT(render_html(slow_report(*run), *run, options), HasSubstr("href=\"#verdict\">To: Verdict</a>"));
+  EXPECT_THAT(render_html(slow_report(*run), *run, options), HasSubstr("href=\"#verdict\">Skip to: Verdict</a>"));
   options.only = {"collectives"};
   const auto page = render_html(slow_report(*run), *run, options);
-  EXPECT_THAT(page, HasSubstr("href=\"#collectives\">To: Collectives</a>"));
+  EXPECT_THAT(page, HasSubstr("href=\"#collectives\">Skip to: Collectives</a>"));
   EXPECT_THAT(page, Not(HasSubstr("#verdict")));
 }
 
@@ -185,13 +185,13 @@ TEST(RenderHtml, OneRankAloneHasOneMapAndIsToldSo) {
   EXPECT_THAT(page, Not(HasSubstr("lateness-map")));
   EXPECT_THAT(page, Not(HasSubstr("lower map")));
   EXPECT_THAT(page, HasSubstr("An orange cell is a slow step."));
-  EXPECT_THAT(page, HasSubstr("A bar for the only rank, divided"));
+  EXPECT_THAT(page, HasSubstr("One bar for the only rank, divided"));
   EXPECT_THAT(page, HasSubstr("and a line with the own time of the only rank."));
 }
 
 TEST(RenderHtml, TheStepsChartSaysWhatItShows) {
   auto report = with_steps(clean_report(*sample_run()));
-  EXPECT_THAT(page_of(report), HasSubstr("A column for each of 20 steps with a median of 45.6 ms, and a line for "
+  EXPECT_THAT(page_of(report), HasSubstr("One column for each of 20 steps with a median of 45.6 ms, and one line for "
                                          "each of 4 ranks with its own time. The table"));
   for (std::uint32_t rank = 4; rank < 20; ++rank) {
     report.rank_rows->push_back(sample_rank(rank, 25'000'000));
@@ -202,7 +202,7 @@ TEST(RenderHtml, TheStepsChartSaysWhatItShows) {
   EXPECT_THAT(page_of(report), HasSubstr("Columns of up to 9 steps each for 1000 steps with a median of 45.6 ms. "
                                          "The table"));
   report.steps = sample_steps(1);
-  EXPECT_THAT(page_of(report), HasSubstr("A column for the only step, which took 45.6 ms. The table"));
+  EXPECT_THAT(page_of(report), HasSubstr("One column for the only step, which took 45.6 ms. The table"));
 }
 
 TEST(RenderHtml, RanksThatTheMapsLeaveOutAreCountedWithTheWayToThem) {

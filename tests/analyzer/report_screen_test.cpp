@@ -189,7 +189,7 @@ TEST(OneScreen, ClocksAreOnlySaidWhereTheyLimitTheVerdict) {
   auto report = clean_report(*sample_run());
   EXPECT_THAT(screen(report), Not(HasSubstr("Clocks")));
   report.clock.method = "none";
-  EXPECT_THAT(screen(report), HasSubstr("Clocks: none in common; times of different ranks are not compared."));
+  EXPECT_THAT(screen(report), HasSubstr("Clocks: the ranks have no common clock; their times are not compared."));
 }
 
 TEST(OneScreen, OneStepHasNoSpread) {

@@ -39,7 +39,7 @@ TEST(RenderText, RanksWithoutStepsAreSaidToBeInNoSum) {
   auto report = clean_report(*sample_run());
   EXPECT_THAT(rendered(report), Not(HasSubstr("Without steps")));
   (*report.rank_rows)[0].per_step.clear();
-  EXPECT_THAT(rendered(report), HasSubstr("No steps on rank 0: the numbers there cover the whole recording"));
+  EXPECT_THAT(rendered(report), HasSubstr("No steps were recorded on rank 0: the numbers shown there cover"));
 }
 
 TEST(RenderText, ACleanRunWithAllSectionsHasNoProblem) {

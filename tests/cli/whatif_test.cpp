@@ -46,7 +46,7 @@ TEST(WhatIfVerb, RefusesWhatIsNoChangeWithStatus2) {
   EXPECT_EQ(whatif({demo}).status, 2);
   const ProgramResult absent = whatif({demo, "--fix", "op:no_such_*"});
   EXPECT_EQ(absent.status, 2);
-  EXPECT_THAT(absent.err, HasSubstr("--fix op:no_such_*: the recording has nothing of that kind"));
+  EXPECT_THAT(absent.err, HasSubstr("--fix op:no_such_*: the recording has nothing that this fix would change"));
   EXPECT_EQ(whatif({demo, "--fix", "rank:2", "--steps", "100:200"}).status, 2);
 }
 

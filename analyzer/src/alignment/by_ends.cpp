@@ -209,7 +209,7 @@ class EndGrouping {
     return {RunBuilder::regrouped(run_, groups_, memberships_),
             format("The recording does not say which calls of the ranks belong to the same collective. {} "
                    "collectives were matched by the times at which they end{}; they contain {} of {} calls. "
-                   "About {:.1f} % of such matches would be chance.",
+                   "About {:.1f} % of such matches are expected to be due to chance.",
                    operations_, note_, matched_, all_.size(), by_chance_)};
   }
 
@@ -262,8 +262,8 @@ EndMatching match_by_ends(const Run& run) {
   EndMatching found = std::move(grouping).result();
   if (!found.run)
     found.note =
-        "The recording does not say which calls of different ranks form one operation, and too few of their ends agree "
-        "to infer it.";
+        "The recording does not say which calls of different ranks form one operation, and too few calls end at the "
+        "same time to infer it.";
   return found;
 }
 

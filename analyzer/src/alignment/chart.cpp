@@ -73,7 +73,7 @@ void draw_row(Writer& page, Chart& chart, const Plot& plot, const ClockRow& cloc
                                            {"cx", number(plot.x(point.at_ns))},
                                            {"cy", number(plot.y(point.late_ns, middle))},
                                            {"r", "2"}});
-    page.element("title", format("{}: ended {} {} than on the median clock", clock.name,
+    page.element("title", format("{}: the operation ended {} {} than on the median clock", clock.name,
                                  duration_text(std::abs(point.late_ns)), point.late_ns < 0 ? "earlier" : "later"));
   }
 }
@@ -82,7 +82,7 @@ void draw(Writer& page, const Rows& rows) {
   const Plot plot = plot_of(rows);
   const double height = top + row_height * static_cast<double>(rows.size()) + axis_height;
   const LegendEntry entries[]{{"swatch-usual", "end of an operation, relative to the median of all clocks"},
-                              {"swatch-slow", "beyond the edge of the row"}};
+                              {"swatch-slow", "the same, but too early or too late to fit into the row"}};
   write_legend(page, entries);
   Chart chart{page,
               {"clock-chart", "Ends of operations after alignment",

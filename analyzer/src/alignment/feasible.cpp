@@ -73,7 +73,8 @@ std::optional<std::vector<double>> least_moves(std::span<const Bound> bounds, st
 }
 
 void add_doubt(Position& position) {
-  constexpr std::string_view doubt = "operations would end on one host before they began on another";
+  constexpr std::string_view doubt =
+      "with this alignment, operations would end on one host before they began on another";
   if (position.doubt.find(doubt) == std::string::npos)
     position.doubt.append(position.doubt.empty() ? "" : "; ").append(doubt);
 }

@@ -29,10 +29,12 @@ std::string apart_text(const ClocksSection& section) {
   if (moved.empty()) return {};
   const ClockRow& first =
       **std::ranges::max_element(moved, {}, [](const ClockRow* clock) { return std::abs(clock->ahead_ns); });
-  std::string text = format("{} aligned by the ends of operations that all ranks wait for: {}{} was {}{} {}",
-                            counted(std::ranges::count_if(section.clocks, &ClockRow::aligned), "clock"),
-                            printable(first.name), moved.size() > 1 ? ", with the largest offset," : "",
-                            ahead_text(first), first.ahead_ns < 0 ? "" : " of", printable(first.reference));
+  const auto aligned = std::ranges::count_if(section.clocks, &ClockRow::aligned);
+  std::string text =
+      format("{} {} aligned by the ends of operations that all ranks wait for. The clock of {}{} was {}{} that of {}",
+             counted(aligned, "clock"), aligned == 1 ? "was" : "were", printable(first.name),
+             moved.size() > 1 ? " had the largest offset: it" : "", ahead_text(first), first.ahead_ns < 0 ? "" : " of",
+             printable(first.reference));
   if (first.drift_known) text += format(" and drifted by {:+.2f} ppm", first.drift_ppm);
   return text + format(" ({}).", counted(first.operations, "operation"));
 }
@@ -45,8 +47,8 @@ std::vector<ClockLine> clock_lines(const Report& report) {
   if (auto apart = apart_text(section); !apart.empty()) {
     lines.push_back({std::move(apart)});
     lines.push_back(
-        {format("If the ranks always leave operations in the same order, the alignment cannot detect this; {} of the "
-                "error allows for that.",
+        {format("If one rank always leaves operations later than another, this looks like an offset of its clock. The "
+                "stated error includes {} for that.",
                 duration_text(section.allowance_ns))});
   }
   std::size_t doubts = 0;
@@ -111,14 +113,14 @@ Table clock_table(const ClocksSection& section, std::size_t limit) {
 }
 
 std::string clock_text(const ClockInfo& clock) {
-  if (clock.method == "none") return "Clocks: none in common; times of different ranks are not compared.";
+  if (clock.method == "none") return "Clocks: the ranks have no common clock; their times are not compared.";
   if (clock.method == "wall_clock")
     return format("Clocks: wall clocks, ± {}; times of different hosts are not compared.",
                   duration_text(clock.error.count()));
   auto method = clock.method == "unit_ends" ? "ends of shared operations" : clock.method;
   std::ranges::replace(method, '_', ' ');
-  return format("Clocks: {}, ± {}; differences between ranks below twice that are not reported.", printable(method),
-                duration_text(clock.error.count()));
+  return format("Clocks: {}, ± {}; a difference between ranks is reported only if it is at least twice that.",
+                printable(method), duration_text(clock.error.count()));
 }
 
 }  // namespace rankscope::analyzer

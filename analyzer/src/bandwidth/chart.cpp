@@ -17,7 +17,7 @@ void write_traffic(Writer& page, const BandwidthSection& section, std::size_t mo
   const RankMatrix matrix = rank_matrix(traffic_cells(section), most_ranks_drawn);
   write_rank_map(page, matrix,
                  {{"traffic-map", "Bytes sent from rank to rank",
-                   "A cell for each pair of ranks, coloured by how many bytes one sent to the other; the table "
+                   "One cell for each pair of ranks, coloured by how many bytes one sent to the other; the table "
                    "below has the numbers."},
                   "from",
                   "to",
@@ -47,7 +47,7 @@ void write_bandwidth(Writer& page, const Source& source) {
   }
   if (!section.traffic.empty()) write_traffic(page, section, most);
   if (section.margins.empty()) return;
-  write_table(page, margin_table(section, most), "Bytes of each rank");
+  write_table(page, margin_table(section, most), "Bytes that each rank sent, received and gave to collectives");
   if (section.margins.size() > most)
     page.element("p", format("{} more; the JSON report has them.", section.margins.size() - most));
   page.element("p",

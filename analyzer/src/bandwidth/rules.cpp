@@ -52,13 +52,13 @@ std::string paths_of_finding(const SlowPath& path) {
 std::string_view advice_for(SlowPath::Kind kind) {
   switch (kind) {
     case SlowPath::Kind::group:
-      return "Compare the links between these ranks with those of the others: topology (nvidia-smi topo -m), link "
-             "errors, congested network ports, NCCL's choice of interface (NCCL_DEBUG=INFO).";
+      return "Compare the links between these ranks with those between other ranks: check the topology (nvidia-smi "
+             "topo -m), link errors, congested network ports, and NCCL's choice of interface (NCCL_DEBUG=INFO).";
     case SlowPath::Kind::link:
-      return "Look at the link between the two: errors, a reduced speed, other traffic on the same path.";
+      return "Check the link between the two ranks for errors, a reduced speed, and other traffic on the same path.";
     case SlowPath::Kind::sender:
     case SlowPath::Kind::receiver:
-      return "Look at the network port of that rank's host: errors, a reduced speed, other jobs that use it.";
+      return "Check the network port of that rank's host for errors, a reduced speed, and other jobs that use it.";
   }
   return "";
 }

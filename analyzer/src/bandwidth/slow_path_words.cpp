@@ -37,9 +37,11 @@ std::string title_of(const SlowPath& path) {
 }
 
 std::string evidence_of(const SlowPath& path) {
-  const std::string beside = path.compared > 0 ? counted(path.compared, "comparable path") : "previously";
-  return format("{} of {} at {}, {} at {} (medians of the bus bandwidth); costs {:.0f} % of the ranks' time", path.op,
-                size_text(path.size), speed_text(path.gbps), beside, speed_text(path.usual_gbps), path.share * 100);
+  const std::string where =
+      path.compared > 0 ? format("on {}", counted(path.compared, "comparable path")) : std::string{"before"};
+  return format(
+      "{} of {} reaches {} of bus bandwidth, compared with {} {} (medians); this costs {:.0f} % of the ranks' time",
+      path.op, size_text(path.size), speed_text(path.gbps), speed_text(path.usual_gbps), where, path.share * 100);
 }
 
 }  // namespace rankscope::analyzer

@@ -23,7 +23,7 @@ void write_waiting(Writer& page, const BlameSection& section) {
   const RankMatrix matrix = rank_matrix(cells, most_ranks_drawn);
   write_rank_map(page, matrix,
                  {{"waiting-map", format("Who waited for whom{}", section.rank_steps > 0 ? ", per step" : ""),
-                   "A cell for each pair of ranks, coloured by how long one waited directly for the other; the "
+                   "One cell for each pair of ranks, coloured by how long one waited directly for the other; the "
                    "table below has the numbers."},
                   "rank that waited",
                   "rank it waited for",

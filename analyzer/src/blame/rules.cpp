@@ -46,7 +46,7 @@ void judge_waiting_without_steps(const RuleContext& context, std::vector<Finding
       "of all waiting; during these waits, the largest part of its time is {}",
       duration_text(row.cost_ns()), percent_text(cost / static_cast<double>(known_ns)), words_of(row.largest_part()));
   finding.advice = "Mark the steps and record again: the report then says when this began, and what fixing it saves.";
-  finding.why_no_gain = "without steps it is not known what a fix saves";
+  finding.why_no_gain = "without steps, it is not known what a fix saves";
   findings.push_back(std::move(finding));
 }
 

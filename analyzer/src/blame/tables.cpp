@@ -94,7 +94,7 @@ Table blame_group_table(const BlameSection& section, std::size_t most) {
                {"share"},
                {"with slack"},
                {"mostly for"},
-               {"of it"}},
+               {"for that rank"}},
               {}};
   for (const BlameGroup& group : std::span{section.groups}.first(std::min(most, section.groups.size())))
     table.rows.push_back({{printable(group.group)},
@@ -116,13 +116,14 @@ std::vector<RankCell> waiting_cells(const BlameSection& section) {
 }
 
 std::string blame_explanation(const BlameSection& section) {
-  return format("ms{} of waiting that nothing hides, summed over the ranks", section.rank_steps > 0 ? " per step" : "");
+  return format("ms{} of waiting that no computation hides, summed over the ranks",
+                section.rank_steps > 0 ? " per step" : "");
 }
 
 std::vector<std::string> blame_notes(const BlameSection& section) {
   std::vector<std::string> notes;
   if (!section.groups.empty())
-    notes.push_back(format("{} of the ranks' time is waiting that nothing hides: {}.",
+    notes.push_back(format("{} of the ranks' time is waiting that no computation hides. The largest shares of it: {}.",
                            percent_text(waiting_share(section)), main_groups(section)));
   notes.emplace_back(
       "Cost: waiting charged to the rank where the delay began. Passed on: the part of the cost that came through "
@@ -130,12 +131,12 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
   if (section.unknown_ns > 0)
     notes.push_back(
         format("{} of the waiting cannot be charged to a rank: the clocks do not show which rank was later, or it "
-               "occurred in operations with ranks that were not recorded.",
+               "occurred in operations whose other members were not recorded.",
                share_text(section.unknown_ns, section.total_ns)));
   if (section.partial_ns > 0)
-    notes.push_back(
-        format("In addition, {} was spent in operations with ranks that were not recorded and may have arrived later.",
-               duration_text(section.partial_ns)));
+    notes.push_back(format(
+        "Another {} was spent in operations whose other members were not recorded: part of it may be waiting for them.",
+        duration_text(section.partial_ns)));
   if (section.with_slack_ns && *section.with_slack_ns > 0)
     notes.push_back(
         format("{} of the waiting is in operations that could have ended later without making a step "
@@ -158,7 +159,8 @@ std::string little_waiting_text(const Report& report) {
   const double share =
       section.window_ns > 0 ? static_cast<double>(unknown) / static_cast<double>(section.window_ns) : 0;
   if (share < little_waiting)
-    return format("The ranks hardly wait for each other: {} of their time.", percent_text(waiting_share(section)));
+    return format("The ranks hardly wait for each other: waiting takes {} of their time.",
+                  percent_text(waiting_share(section)));
   return format(
       "Known waiting is {} of the ranks' time. Another {} may be waiting: it could not be separated from transfer, or "
       "ranks that were not recorded took part.",

@@ -237,8 +237,8 @@ std::string why_none(const Run& run) {
   const bool known = std::ranges::any_of(run.collectives(), [](const Collective& row) { return row.group.is_set(); });
   if (known) return "every group has only one rank: nothing was communicated";
   return run.ranks().size() < 2 ? "the recording does not say which ranks took part in the collectives"
-                                : "the recording does not say which ranks took part in the collectives, and too few of "
-                                  "their ends agree to infer it";
+                                : "the recording does not say which ranks took part in the collectives, and too few "
+                                  "of them end at the same time to infer it";
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ bool sets_up_connections(const Run& run, const Operation& operation) {
 std::string_view why_no_bandwidth(const Run& run, const ClockTrust& clocks, const Operation& operation) {
   if (comm_op(run.text(operation.op)).factor == BusFactor::none) return "no bandwidth is defined for this operation";
   if (operation.bytes_too_large) return "the recorded number of bytes does not fit 64 bits";
-  if (operation.bytes <= 0) return "bytes not recorded";
-  if (!operation.complete) return "not all members present";
+  if (operation.bytes <= 0) return "the number of bytes was not recorded";
+  if (!operation.complete) return "not all members of the group were recorded";
   if (!operation.why_no_transfer.empty()) return operation.why_no_transfer;
   if (sets_up_connections(run, operation)) return first_operations;
   const std::vector<RankId> ranks = ranks_of(run, operation);

@@ -11,7 +11,7 @@ namespace rankscope::analyzer {
 /// True for the first operation of a communicator whose creation is in the recording: it sets up connections.
 [[nodiscard]] bool sets_up_connections(const Run& run, const Operation& operation);
 
-inline constexpr std::string_view too_short = "too short";
+inline constexpr std::string_view too_short = "too short to measure";
 inline constexpr std::string_view first_operations = "only first operations, which set up connections";
 
 /// Why the operation tells nothing about bandwidth; empty if it does.

@@ -35,7 +35,8 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
   return table;
 }
 
-/// "No bandwidth is shown for some operations: too short; bytes not recorded."; empty without reasons.
+/// "No bandwidth is shown for some operations: too short to measure; the number of bytes was not recorded."; empty
+/// without reasons.
 std::string none_where(std::string_view what, std::span<const std::string> reasons) {
   std::vector<std::string> unique;
   for (const auto& reason : reasons)
@@ -71,12 +72,13 @@ std::vector<std::string> unmatched_notes(const CollectivesSection& section) {
   std::vector<std::string> notes;
   for (const UnmatchedParts& parts : section.unmatched_parts) {
     if (notes.size() == most) {
-      notes.push_back(
-          format("Without a partner: {} more, listed in the JSON report.", section.unmatched_parts.size() - most));
+      const std::size_t rest = section.unmatched_parts.size() - most;
+      notes.push_back(format("{} of calls without a partner {} listed in the JSON report.", counted(rest, "more group"),
+                             rest == 1 ? "is" : "are"));
       break;
     }
-    notes.push_back(format("Without a partner: {} {} of {}, the first on rank {} at {:.3f} s: {}.", parts.count,
-                           printable(parts.op), printable(parts.group), parts.rank.value,
+    notes.push_back(format("No partner was found for {} of {} in {}, the first on rank {} at {:.3f} s. Reason: {}.",
+                           counted(parts.count, "call"), printable(parts.op), printable(parts.group), parts.rank.value,
                            static_cast<double>(ns_of(parts.first)) / 1e9, parts.why));
   }
   return notes;
@@ -88,16 +90,16 @@ std::vector<NotedTable> collective_tables(const Report& report, std::size_t most
   if (!report.collectives) return {};
   const CollectivesSection& section = *report.collectives;
   NotedTable noted{
-      "Collectives", "sums; waiting = for the last rank to start; transfer = from then to the median end", {}};
+      "Collectives", "sums; waiting: until the last rank has started; transfer: from then to the median end", {}};
   if (section.groups.empty()) {
-    noted.notes.emplace_back("None was recorded.");
+    noted.notes.emplace_back("No collective was recorded.");
     return {std::move(noted)};
   }
   const auto limit = std::max<std::size_t>(16, most);
   noted.table = collective_table(section.groups, limit);
   noted.left_out = left_out(section.groups.size(), limit);
   noted.notes.push_back(matching_note(section) +
-                        " Waiting counts the lateness of the last rank, whatever made it late.");
+                        " Waiting lasts until the last rank has started, whatever made that rank late.");
   std::ranges::copy(unmatched_notes(section), std::back_inserter(noted.notes));
   if (const auto note = unknown_note(section.groups); !note.empty()) noted.notes.push_back(note);
   return {std::move(noted)};

@@ -12,7 +12,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::string_view absent = "the recordings of the other ranks that took part were not given";
+constexpr std::string_view absent = "other ranks took part, but their recordings were not given";
 constexpr std::string_view open = "it was not finished: the rank hung or ended during it, or the recording ended";
 constexpr std::string_view open_elsewhere = "it was not finished on the other ranks: they hung or ended during it";
 constexpr std::string_view disagree =

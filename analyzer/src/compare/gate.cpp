@@ -35,7 +35,8 @@ Gate judge(const Comparison& comparison, double limit, Likes likes) {
   } else if (*steps.high <= std::max(2 * limit, limit + 0.01)) {
     gate.verdict = GateVerdict::pass;
   } else {
-    gate.why = format("the change is below the limit, but the interval reaches too far above it; {}", more_steps);
+    gate.why =
+        format("the change is below the limit, but its 95 % interval reaches too far above the limit; {}", more_steps);
   }
   return gate;
 }

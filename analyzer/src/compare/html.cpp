@@ -107,7 +107,7 @@ void draw_parts(Writer& page, const ComparisonView& view) {
   const double base = top + 2 * row_height;
   html::Chart chart{page,
                     {"parts-chart", "How each run spends a step",
-                     "A bar for each run, divided into computation, communication that no computation hides, copies "
+                     "One bar for each run, divided into computation, communication that no computation hides, copies "
                      "and idle time. The table below has the numbers."},
                     base + bottom};
   for (std::int64_t ns = 0; ns <= time.longest_ns; ns += time.tick_ns) {
@@ -127,7 +127,8 @@ void draw_parts(Writer& page, const ComparisonView& view) {
 
 void write_split(Writer& page, const ComparisonView& view) {
   if (!view.comparison.split) {
-    page.element("p", format("The parts of steps are not known: {}.", view.comparison.split.error().why),
+    page.element("p",
+                 format("It is not known what the steps spent their time on: {}.", view.comparison.split.error().why),
                  {{"class", "warning"}});
     return;
   }

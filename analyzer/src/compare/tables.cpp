@@ -76,7 +76,7 @@ NotedTable ranks_table(const ComparisonView& view) {
   for (const SplitChange& row : split.ranks) rows.push_back(&row);
   if (rows.size() > limit) {
     std::ranges::stable_sort(rows, {}, [](const SplitChange* row) { return -std::abs(row->window_change_ns()); });
-    noted.notes.emplace_back("Shown: the rows that changed most.");
+    noted.notes.emplace_back("Only the rows that changed most are shown.");
     noted.left_out = left_out(rows.size(), limit);
     rows.resize(limit);
   }
@@ -149,11 +149,14 @@ NotedTable changed_table(const ComparisonView& view) {
   note_details(view, keys.changed, noted);
   if (keys.not_tested.empty()) {
     noted.notes.push_back(format(
-        "False discovery rate 5 %: on average at most 5 % of the entries in this list are due to chance (tested: all "
-        "{} of at least 1 % of a step; Mann-Whitney over the steps, Benjamini-Hochberg over the list).",
+        "On average, at most 5 % of the entries in this list are due to chance (false discovery rate 5 %). All {} "
+        "entries that take at least 1 % of a step were tested (Mann-Whitney over the steps, Benjamini-Hochberg over "
+        "the "
+        "list).",
         keys.tested));
   } else {
-    noted.notes.push_back(format("Not tested: {}. The changes may be due to chance.", printable(keys.not_tested)));
+    noted.notes.push_back(
+        format("The changes were not tested: {}. They may be due to chance.", printable(keys.not_tested)));
   }
   return noted;
 }

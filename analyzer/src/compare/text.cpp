@@ -14,7 +14,8 @@ void add_run(Page& page, const ComparedRun& run) {
 /// What could not be compared, and the small changes that are not listed.
 void add_rest(Page& page, const Comparison& comparison) {
   if (!comparison.split)
-    page.paragraph(format("The parts of steps are not known: {}.", printable(comparison.split.error().why)));
+    page.paragraph(
+        format("It is not known what the steps spent their time on: {}.", printable(comparison.split.error().why)));
   for (const std::string& sentence : unlisted_keys(comparison.keys)) page.paragraph(sentence);
   if (const std::string why = findings_unknown(comparison.findings); !why.empty()) page.paragraph(why);
   if (const std::string scaling = scaling_text(comparison); !scaling.empty()) page.paragraph(scaling);

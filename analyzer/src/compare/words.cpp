@@ -13,13 +13,23 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view one_run_a_side =
-    "One run per side cannot show differences from run to run (nodes, clocks, neighbours).";
+    "With one run per side, a change cannot be told apart from differences between any two runs (nodes, clocks, other "
+    "jobs).";
+
+/// "idle time (host late)" instead of "idle: host late".
+std::string in_sentence(SplitPart part) {
+  constexpr std::string_view idle = "idle: ";
+  const std::string_view words = words_of(part);
+  return words.starts_with(idle) ? format("idle time ({})", words.substr(idle.size())) : std::string{words};
+}
+
+std::string entries(std::int64_t count) { return count == 1 ? "1 entry" : format("{} entries", count); }
 
 /// A change that an interval must exclude to be called steady (a critical one, metrics.md 20).
 constexpr double wide_interval = 0.10;
 
 std::string interval_text(const StepComparison& steps) {
-  return format("95 % interval {} to {}", signed_percent(*steps.low), signed_percent(*steps.high));
+  return format("the 95 % interval of the change is {} to {}", signed_percent(*steps.low), signed_percent(*steps.high));
 }
 
 /// "103 ms instead of 98.8 ms"; empty if one has no steps.
@@ -38,8 +48,8 @@ std::string capital(std::string text) {
 constexpr std::array own_parts{SplitPart::compute, SplitPart::memory, SplitPart::idle_host, SplitPart::idle_data};
 
 /// Whose own work changed by at least half of what the step did, where most of the change of all is waiting and its own
-/// waiting hardly changed: "Rank 2: compute, 51.0 ms more per step; the others wait longer for it"; empty if nobody's
-/// did.
+/// waiting hardly changed: "Each step has 51.0 ms more compute on rank 2, and the others wait longer for it"; empty if
+/// nobody's did.
 std::string cause_of_waiting(const SplitComparison& split, std::int64_t sign) {
   const SplitChange* who = nullptr;
   auto part = SplitPart::compute;
@@ -52,8 +62,8 @@ std::string cause_of_waiting(const SplitComparison& split, std::int64_t sign) {
   if (who == nullptr || 2 * most < sign * split.all.window_change_ns()) return {};
   const auto waits = [sign](const SplitChange& row) { return sign * row.change_ns(SplitPart::exposed_wait); };
   if (2 * waits(*who) > waits(split.all)) return {};
-  return format("{}: {}, {} {} per step; the others wait {} for it", capital(who->who), words_of(part),
-                duration_text(most), sign > 0 ? "more" : "less", sign > 0 ? "longer" : "less");
+  return format("Each step has {} {} {} on {}, and the others wait {} for it", duration_text(most),
+                sign > 0 ? "more" : "less", in_sentence(part), who->who, sign > 0 ? "longer" : "less");
 }
 
 /// The part that changed most in the direction of the step, or its cause; empty if there is none.
@@ -73,7 +83,7 @@ std::string largest_part(const Comparison& comparison) {
   const std::string of_ranks =
       comparison.asked_for.ranks.empty() ? std::string{} : format(" on {}", ranks_text(comparison.asked_for.ranks));
   return format("{}{} is {}: {} {} per step and rank.", most ? "Most of the change" : "The largest part of the change",
-                of_ranks, words_of(largest), duration_text(part_ns), sign > 0 ? "more" : "less");
+                of_ranks, in_sentence(largest), duration_text(part_ns), sign > 0 ? "more" : "less");
 }
 
 std::string_view are(std::size_t count) { return count == 1 ? "is" : "are"; }
@@ -128,7 +138,7 @@ Verdict on_steps(const Comparison& comparison) {
       return {hidden < wide_interval ? Tone::good : Tone::warning,
               format("No change in the step time was found between {} and {}{}.", a, comparison.b.name.label,
                      hidden < wide_interval ? "" : ", but the steps vary too much to exclude a large change"),
-              {format("The median step takes {} ({}); {}: a change within this interval is not excluded.",
+              {format("The median step takes {} ({}); {}, so a change within this interval is not excluded.",
                       medians_text(comparison), signed_percent(*steps.change), interval_text(steps))}};
     }
     case StepVerdict::cannot_tell:
@@ -139,8 +149,8 @@ Verdict on_steps(const Comparison& comparison) {
                          printable(steps.why)),
                   {}};
   if (steps.change)
-    verdict.more.push_back(format("The median step takes {} ({}), without an interval.", medians_text(comparison),
-                                  signed_percent(*steps.change)));
+    verdict.more.push_back(format("The median step takes {} ({}). An interval cannot be computed.",
+                                  medians_text(comparison), signed_percent(*steps.change)));
   return verdict;
 }
 
@@ -159,7 +169,7 @@ Verdict on_gate(const Comparison& comparison, const Gate& gate) {
   std::string found;
   if (steps.change)
     found = format("{} ({}; {})", change_sentence(comparison), medians_text(comparison),
-                   steps.low ? interval_text(steps) : "no interval");
+                   steps.low ? interval_text(steps) : "an interval cannot be computed");
   const std::string limit = format("the limit is {}", limit_text(gate.limit));
   switch (gate.verdict) {
     case GateVerdict::pass:
@@ -295,10 +305,11 @@ std::vector<std::string> caveats_of(const Comparison& comparison) {
 std::vector<std::string> unlisted_keys(const KeyComparison& keys) {
   std::vector<std::string> sentences;
   if (keys.maybe_chance > 0)
-    sentences.push_back(format("Not listed: {} that changed by at least 1 % of a step, which may be due to chance.",
-                               keys.maybe_chance));
+    sentences.push_back(format("Not listed: {} that changed by at least 1 % of a step, but perhaps by chance.",
+                               entries(keys.maybe_chance)));
   if (keys.small_appeared + keys.small_gone > 0)
-    sentences.push_back(format("Below 1 % of a step each: {} new, {} gone.", keys.small_appeared, keys.small_gone));
+    sentences.push_back(format("Not listed: {} new and {} gone entries, each below 1 % of a step.", keys.small_appeared,
+                               keys.small_gone));
   return sentences;
 }
 
@@ -330,8 +341,8 @@ std::string scaling_text(const Comparison& comparison) {
   return format(
       "{} ranks against {}: together, the ranks of {} compute {:.2f} times as long per step as those of {}. "
       "Computation scaling is {:.2f} if both runs solve the same problem and {:.2f} if the problem grows with the "
-      "number of ranks. Multiplied by the share of the ranks' time spent computing ({} in {}, {} in {}), this gives a "
-      "global efficiency of {:.2f} or {:.2f}.",
+      "number of ranks. The ranks spend {} of their time computing in {}, and {} in {}. Multiplied by the latter, this "
+      "gives a global efficiency of {:.2f} or {:.2f}.",
       comparison.b.ranks, comparison.a.ranks, b, 1 / scaling.same_problem, a, scaling.same_problem,
       scaling.grown_problem, percent_text(scaling.parallel_a), a, percent_text(scaling.parallel_b), b,
       scaling.same_problem * scaling.parallel_b, scaling.grown_problem * scaling.parallel_b);

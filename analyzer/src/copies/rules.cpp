@@ -54,15 +54,15 @@ std::int64_t time_of(const std::vector<HostCallRow>& rows) {
                          [](std::int64_t sum, const HostCallRow& row) { return sum + row.ns; });
 }
 
-/// "2.80 ms idle per step and rank; the host spent 3.10 ms in 412 calls, most in cudaStreamSynchronize in aten::item
-/// (2.90 ms)"
+/// "the device is idle for 2.80 ms per step and rank; the host spends 3.10 ms in 412 calls, most of it in
+/// cudaStreamSynchronize in aten::item (2.90 ms)"
 std::string calls_text(const Usual& usual, const std::vector<HostCallRow>& rows, std::int64_t idle) {
   std::int64_t calls = 0;
   for (const HostCallRow& row : rows) calls += row.count;
   const auto most = std::ranges::max_element(rows, {}, &HostCallRow::ns);
-  return format("{} idle per {}; the host spent {} in {}, most in {} ({})", duration_text(usual.mean(idle)),
-                usual.mean_of(), duration_text(usual.mean(time_of(rows))), counted(usual.mean(calls), "call"),
-                place_of(*most), duration_text(usual.mean(most->ns)));
+  return format("the device is idle for {} per {}; the host spends {} in {}, most of it in {} ({})",
+                duration_text(usual.mean(idle)), usual.mean_of(), duration_text(usual.mean(time_of(rows))),
+                counted(usual.mean(calls), "call"), place_of(*most), duration_text(usual.mean(most->ns)));
 }
 
 struct HeldUp {
@@ -100,24 +100,23 @@ std::string advice_for_copies(const Report& report, const CopyRow* most) {
   const std::string_view kind = most == nullptr ? std::string_view{} : std::string_view{most->kind};
   if (kind == "DtoD" || kind == "memset")
     return pytorch
-               ? "Device-to-device copies: avoid clone(), contiguous(), cat() and zero_() on large tensors, or fuse "
-                 "them with the operations that follow (torch.compile)."
-               : "Device-to-device copies: avoid them for large buffers, or let the kernels that follow do them.";
+               ? "Copy and clear less memory on the device: avoid clone(), contiguous(), cat() and zero_() on large "
+                 "tensors, or fuse them with the operations that follow (torch.compile)."
+               : "Copy and clear less memory on the device, or let the kernels that follow do it.";
   if (kind == "PtoP")
-    return "Copies between devices: move less data, or put the copies on a separate stream, so that they overlap with "
-           "compute.";
+    return "Move less data between devices, or put the copies on a separate stream, so that they overlap with compute.";
   return pytorch
              ? "Copy from pinned memory (pin_memory=True, non_blocking=True) one batch ahead, on a separate stream; "
-               "keep data on the device if it would be copied repeatedly."
+               "keep data on the device if it would otherwise be copied repeatedly."
              : "Copy from pinned memory (cudaMallocHost) ahead of time, on a separate stream; keep data on the "
-               "device if it would be copied repeatedly.";
+               "device if it would otherwise be copied repeatedly.";
 }
 
-/// "most of it HtoD (Pageable -> Device): 5.20 ms at 3.1 GB/s"
+/// "most of it is HtoD (Pageable -> Device): 5.20 ms at 3.1 GB/s"
 std::string most_copied(const Usual& usual, const CopyRow* most) {
   if (most == nullptr) return {};
   auto text =
-      format("most of it {}{}: {}", most->kind, most->memory.empty() ? std::string{} : format(" ({})", most->memory),
+      format("most of it is {}{}: {}", most->kind, most->memory.empty() ? std::string{} : format(" ({})", most->memory),
              duration_text(usual.mean(most->exposed_ns)));
   if (most->gbps) text += format(" at {:.1f} GB/s", *most->gbps);
   return text;
@@ -151,19 +150,19 @@ void judge_synchronizations(const RuleContext& context, std::vector<Finding>& fi
   if (!context.report.copies) return;
   judge_calls(
       context,
-      {"synchronizations", "because the host waited for it", Call::other,
+      {"synchronizations", "because the host waits for it", Call::other,
        context.report.uses_pytorch
            ? "Read results from the device (.item(), .cpu(), print) only once in many steps, and remove explicit "
-             "synchronizations: the host then runs ahead."
-           : "Read results from the device only once in many steps, and remove explicit synchronizations: the "
-             "host then runs ahead."},
+             "synchronizations, so that the host can run ahead of the device."
+           : "Read results from the device only once in many steps, and remove explicit synchronizations, so that "
+             "the host can run ahead of the device."},
       context.report.copies->synchronizations, findings);
 }
 
 void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
   judge_calls(context,
-              {"blocking_copies", "because a copy held up the host", Call::copy,
+              {"blocking_copies", "because a copy blocks the host", Call::copy,
                context.report.uses_pytorch
                    ? "Copy from pinned memory (pin_memory=True) and without blocking (non_blocking=True), one batch "
                      "ahead."

@@ -64,8 +64,8 @@ NotedTable call_table(const CopiesSection& section, const Means& means, std::siz
                                   {means.ms(row.ns)}});
   }
   noted.notes.push_back(
-      format("sync: waits for the device; copy: returns only when the copy is done, or copies pageable memory; memory: "
-             "allocates or frees after the first {}.",
+      format("sync: the call waits for the device. copy: it returns only when the copy is done, or it copies pageable "
+             "memory. memory: it allocates or frees memory after the first {}.",
              section.rank_steps > 0 ? "step" : "device work"));
   return noted;
 }
@@ -84,7 +84,7 @@ std::vector<NotedTable> copy_tables(const Report& report, std::size_t most) {
     for (const CopyRow& row : section.copies) too_large += row.too_large;
     if (too_large > 0)
       tables.back().notes.push_back(
-          format("Not in the byte totals: {} with an impossible size, or too large to be added.",
+          format("The byte totals leave out {} whose size is impossible or too large to be added.",
                  counted(too_large, "copy record")));
   }
   if (NotedTable calls = call_table(section, means, most); !calls.table.rows.empty())

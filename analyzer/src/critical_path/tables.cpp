@@ -47,8 +47,9 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
     noted.notes.emplace_back(
         "Incomplete: more than a tenth of the path is waiting for unknown partners or has no recorded reason.");
   noted.notes.push_back(
-      format("The critical path is the work that determined how long steps are. There may be many such paths ({} of "
-             "the ranks' steps have almost no slack), so shortening this one saves less than its length.",
+      format("The critical path is the work that determined how long steps are. There may be many such paths: {} of "
+             "the ranks' steps could hardly take longer without delaying the job. Shortening this path therefore saves "
+             "less than its length.",
              percent_text(path.near_critical)));
   if (path.clamped_ns > 0)
     noted.notes.push_back(format("The clocks contradict the path by {} in total; that time was cut off.",
@@ -73,8 +74,8 @@ NotedTable by_operation(const CriticalPathSection& path, std::size_t most) {
   }
   if (several)
     noted.notes.emplace_back(
-        "Above the ranks' mean: the time that the path spends in an operation beyond the mean over all ranks. Sharing "
-        "the operation evenly saves at most that.");
+        "Above the ranks' mean: how much longer the path spends in an operation than the ranks do on average. Sharing "
+        "the operation evenly among the ranks saves at most that.");
   return noted;
 }
 
@@ -93,7 +94,7 @@ std::string_view words_of(PathClass kind) {
     case PathClass::data:
       return "data loading";
     case PathClass::wait:
-      return "waiting, partners unknown";
+      return "waiting for unknown partners";
     case PathClass::gap:
       return "no recorded reason";
   }

@@ -13,15 +13,17 @@ namespace rankscope::analyzer {
 
 namespace {
 
-/// "; while the loop waited, all 2 loader workers were busy for 93 % of the time, some for 7.0 %, none for 0.0 %"
+/// "; while the training loop waited, all 2 loader workers were busy for 93 % of the time, some for 7.0 %, none for
+/// 0.0 %"
 std::string workers_text(const LoaderSums& sums) {
   if (sums.waiting_ns <= 0) return {};
   const auto share = [&](std::int64_t part) {
     return percent_of(static_cast<double>(part) / static_cast<double>(sums.waiting_ns));
   };
   if (sums.workers == 1)
-    return format("; while the loop waited, the loader worker was busy for {} of the time", share(sums.all_busy_ns));
-  return format("; while the loop waited, all {} were busy for {} of the time, some for {}, none for {}",
+    return format("; while the training loop waited, the loader worker was busy for {} of the time",
+                  share(sums.all_busy_ns));
+  return format("; while the training loop waited, all {} were busy for {} of the time, some for {}, none for {}",
                 counted(sums.workers, "loader worker"), share(sums.all_busy_ns), share(sums.some_busy_ns),
                 share(sums.none_busy_ns));
 }
@@ -46,11 +48,11 @@ std::string title_for(const RankRow* row, const Usual& usual) {
 std::string evidence_for(const RankRow* row, const Usual& usual) {
   const std::int64_t data = usual.total.idle_ns_of(IdleCause::data);
   if (row == nullptr)
-    return format("{} {} inside data-loading spans", duration_text(usual.mean(data)),
+    return format("{} of idle time {} inside data-loading spans", duration_text(usual.mean(data)),
                   usual.steps > 0 ? "per step and rank" : "per rank in the whole recording");
   const std::int64_t own = row->total.idle_ns_of(IdleCause::data);
   const std::int64_t steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(row->per_step.size()));
-  return format("{} {} inside data-loading spans ({}: {} in total)", duration_text(own / steps),
+  return format("{} of idle time {} inside data-loading spans ({}: {} in total)", duration_text(own / steps),
                 row->per_step.empty() ? "in the whole recording" : "per step", counted(usual.ranks - 1, "other rank"),
                 duration_text((data - own) / steps));
 }
@@ -76,15 +78,15 @@ LoaderSums sum_loaders(const Report& report) {
 std::string advice_for_data(const LoaderSums& sums) {
   if (sums.waiting_ns > 0 && 2 * sums.all_busy_ns > sums.waiting_ns)
     return format(
-        "The workers cannot keep up: add more{} or make loading cheaper (storage, decoding, augmentation); prefetching "
-        "deeper does not help.",
+        "The loader workers cannot keep up: use more of them{} or make loading cheaper (storage, decoding, "
+        "augmentation). Prefetching deeper does not help.",
         sums.needed > sums.workers ? format(" (about {} would keep up with the steps)", sums.needed) : "");
   if (sums.waiting_ns > 0 && 2 * sums.none_busy_ns > sums.waiting_ns)
-    return "The workers were idle meanwhile, so adding workers does not help: look at what the training thread itself "
-           "does with a batch (collating, pinning, copying), and prefetch deeper.";
+    return "The loader workers were idle while the training loop waited, so adding workers does not help. Look at what "
+           "the training thread itself does with a batch (collating, pinning, copying), and prefetch deeper.";
   if (sums.waiting_ns > 0)
-    return "Some workers were idle while others held the loop up: prefetch deeper, and even out the loading times of "
-           "batches.";
+    return "Some loader workers were idle while the training loop waited for others: prefetch deeper, and even out the "
+           "loading times of batches.";
   if (sums.own_thread)
     return "The training thread loads its batches itself: set num_workers=4 or more and pin_memory=True for the "
            "DataLoader.";

@@ -92,16 +92,17 @@ std::string legend(const std::vector<Part>& parts) {
   std::string text;
   if (has("busy"))
     text +=
-        "Busy: device busy (NVML), which includes waiting in NCCL; the time beyond the compute time of the rank is "
-        "waiting. ";
+        "Busy: the share of the time in which NVML saw the device busy. NCCL kernels that only wait count as busy, so "
+        "the time beyond the compute time of the rank is waiting. ";
   std::string own;
   for (const char* const title : {"SM", "tensor", "read", "write"})
     if (has(title)) own += (own.empty() ? "" : ", ") + std::string{title};
   if (!own.empty())
-    text += own + ": the GPU's own counters" +
+    text += own + ": from the GPU's own counters" +
             (has("read") || has("write") ? "; read and write are shares of its memory's bandwidth. " : ". ");
-  if (has("MHz") || has("W")) text += "MHz (of the SMs), W: medians; °C: the highest. ";
-  if (has("throttled")) text += "Throttled: share of the samples, with the most frequent reason. ";
+  if (has("MHz") || has("W")) text += "MHz (clock of the SMs) and W are medians, °C is the highest value. ";
+  if (has("throttled"))
+    text += "Throttled: the share of the samples in which the clock was reduced, and the most frequent reason. ";
   if (!text.empty()) text.pop_back();
   return text;
 }
@@ -148,7 +149,8 @@ std::vector<std::string> missing_notes(const std::vector<Line>& lines) {
   }
   std::vector<std::string> notes;
   if (!any) return notes;
-  for (const auto& [why, ranks] : missing) notes.push_back(format("NVML, {}: {}.", ranks_text(ranks), printable(why)));
+  for (const auto& [why, ranks] : missing)
+    notes.push_back(format("NVML counters are missing for {}: {}.", ranks_text(ranks), printable(why)));
   return notes;
 }
 

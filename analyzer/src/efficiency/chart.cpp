@@ -23,7 +23,7 @@ void draw_tree(Writer& page, const EfficiencySection& section) {
   const double pixels = chart_width - left - right;
   Chart chart{page,
               {"efficiency-tree", "Parallel efficiency and its factors",
-               "A bar for each factor, from 0 to 100 %. Indented bars are factors of the bar above them. The table "
+               "One bar for each factor, from 0 to 100 %. Indented bars are factors of the bar above them. The table "
                "below has the numbers."},
               base + 44};
   for (int percent = 0; percent <= 100; percent += 20) {
@@ -56,11 +56,12 @@ void draw_ledger(Writer& page, const EfficiencySection& section) {
   const auto tenths = apportioned(section.ledger, 1000);
   constexpr double side = 8;
   const double pixels = chart_width - 2 * side;
-  Chart chart{page,
-              {"time-ledger", "All time of all ranks",
-               "One bar, divided into computation, communication, copies, idle time and the time after a rank's own "
-               "window. The table below has the numbers."},
-              64};
+  Chart chart{
+      page,
+      {"time-ledger", "All time of all ranks",
+       "One bar, divided into computation, communication, copies, idle time and the time after a rank has ended "
+       "its own step. The table below has the numbers."},
+      64};
   double x = side;
   for (std::size_t i = 0; i < ledger_part_count; ++i) {
     if (section.ledger[i] <= 0) continue;
@@ -97,7 +98,7 @@ void write_efficiency(Writer& page, const Source& source) {
                                                {"unsplit", "waiting or transfer"},
                                                {"copies", "copies"},
                                                {"idle", "idle"},
-                                               {"step", "after the rank's own window"}}};
+                                               {"step", "after the rank's own step"}}};
   write_legend(page, legend);
   draw_ledger(page, section);
   write_table(page, ledger_table(section),

@@ -37,7 +37,8 @@ std::string advice_for(Exposed exposed, std::string_view hiding) {
       return format("{}, unless this is mostly waiting for ranks that were not recorded.",
                     hiding.substr(0, hiding.rfind('.')));
     case Exposed::unmatched:
-      return "It is not known how much of this is waiting: operations were not matched (--only collectives says why).";
+      return "It is not known how much of this is waiting, because operations were not matched: see why with --only "
+             "collectives.";
   }
   return {};
 }
@@ -50,13 +51,13 @@ std::string parts_of_exposed(const Usual& usual) {
   std::string text = format(": {} waiting, {} transfer", duration_text(usual.per_step(total.exposed_wait_ns)),
                             duration_text(usual.per_step(total.exposed_transfer_ns)));
   if (const std::int64_t either = total.exposed_comm_ns - known; either != 0)
-    text += format(", {} that could be either", duration_text(usual.per_step(either)));
+    text += format(", {} either waiting or transfer", duration_text(usual.per_step(either)));
   return text;
 }
 
 std::string hidden_part(const Usual& usual) {
-  if (usual.total.overlapped_comm_ns == 0) return "nothing is hidden behind compute";
-  return format("{} more is hidden behind compute", duration_text(usual.per_step(usual.total.overlapped_comm_ns)));
+  if (usual.total.overlapped_comm_ns == 0) return "no communication is hidden behind compute";
+  return format("another {} is hidden behind compute", duration_text(usual.per_step(usual.total.overlapped_comm_ns)));
 }
 
 /// Whom the others mostly waited for, in the end.
@@ -103,8 +104,9 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   finding.id = "exposed_communication";
   finding.title = format("{} of the time, only communication runs{}", percent_of(share),
                          waiting ? ", mostly waiting for other ranks" : "");
-  finding.evidence = format("per step and rank {} exposed{}; {}", duration_text(usual.per_step(total.exposed_comm_ns)),
-                            parts_of_exposed(usual), hidden_part(usual));
+  finding.evidence =
+      format("{} of exposed communication per step and rank{}; {}",
+             duration_text(usual.per_step(total.exposed_comm_ns)), parts_of_exposed(usual), hidden_part(usual));
   if (waiting) finding.evidence += most_blamed(report);
   const bool unknown = 2 * (total.exposed_wait_ns + total.exposed_transfer_ns) < total.exposed_comm_ns;
   const bool missing = report.world_size > std::ssize(report.ranks);

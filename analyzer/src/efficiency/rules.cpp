@@ -47,8 +47,9 @@ void judge_balance(const RuleContext& context, const EfficiencySection& section,
                             duration_text(run.most_compute_ns / steps), run.ranks,
                             duration_text(run.compute_ns / (run.ranks * steps)));
   if (classes) finding.evidence += spread_text(section, steps);
-  finding.advice = classes ? "Even out the work of the stages: move layers, or give more work to stages that have less."
-                           : "Even out the work of the ranks: batch sizes, sequence lengths, routing to experts.";
+  finding.advice = classes
+                       ? "Even out the work of the stages: move layers, or give more work to stages that have less."
+                       : "Even out the work of the ranks: their batch sizes, sequence lengths, and routing to experts.";
   finding.gain_ns_per_step = (run.most_compute_ns - run.compute_ns / run.ranks) / steps;
   findings.push_back(std::move(finding));
 }
@@ -64,7 +65,7 @@ void judge_communication(const RuleContext& context, const EfficiencySection& se
   finding.severity = severity;
   finding.title =
       format("{} of the busy time goes into copies and communication", percent_of(1 - section.run.communication()));
-  finding.evidence = format("per step and rank {} of copies and {} of communication that no computation hides",
+  finding.evidence = format("per step and rank, no computation hides {} of copies and {} of communication",
                             duration_text(usual.per_step(usual.total.memory_ns)),
                             duration_text(usual.per_step(usual.total.exposed_comm_ns)));
   finding.advice = "Hide copies and communication behind compute: use pinned memory, separate streams and prefetching.";

@@ -62,7 +62,7 @@ std::string_view words_of(LedgerPart part) {
     case LedgerPart::idle_other:
       return "idle for other reasons";
     case LedgerPart::tail:
-      return "after the rank's own window";
+      return "after the rank's own step";
   }
   return "?";
 }
@@ -74,8 +74,8 @@ std::vector<TreeLine> tree_lines(const EfficiencySection& section) {
       {"parallel", "parallel efficiency", 0, run.parallel(), "the share of the ranks' time spent computing"});
   lines.push_back({"load_balance", "load balance", 1, run.load_balance(),
                    format("mean compute / most compute (rank {})", run.most_computing.value)});
-  add_grouping(section.classes, "between classes of peers", "inside them", lines);
-  add_grouping(section.hosts, "between hosts", "inside them", lines);
+  add_grouping(section.classes, "between classes of peers", "inside these classes", lines);
+  add_grouping(section.hosts, "between hosts", "inside hosts", lines);
   lines.push_back(
       {"communication", "communication", 1, run.communication(),
        format("most compute / most time not idle (rank {}): communication and copies", run.most_active.value)});

@@ -69,14 +69,14 @@ void draw(Writer& page, const FlopsSection& section) {
   const auto place = [pixels](std::int64_t points) { return left + static_cast<double>(points) / 10'000 * pixels; };
   Chart chart{page,
               {"loss-ladder", "Losses from the total time down to the model at peak speed",
-               "A bar for each loss, on a scale from 100 points (all the time of the devices) down to 0. The table "
-               "below has the numbers."},
+               "One bar for each kind of lost time, on a scale from 100 points (all the time of the devices) down to "
+               "0. The table below has the numbers."},
               base + bottom};
   for (std::int64_t points = 0; points <= 10'000; points += 2'000) {
     chart.line(place(points), top, place(points), base, points == 0 ? "axis" : "grid");
     chart.text(place(points), base + 18, format("{}", points / 100), "tick middle");
   }
-  chart.text(place(5'000), base + 36, "points of the time of all devices", "tick middle");
+  chart.text(place(5'000), base + 36, "points (100 = the time of all devices)", "tick middle");
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     const Rung& rung = rungs[i];
     const double y = top + row_height * static_cast<double>(i);

@@ -53,7 +53,7 @@ class RankPeaks {
   }
   /// Set where `of` gives nothing.
   [[nodiscard]] std::string why(Precision precision) const {
-    return why_.empty() ? format("the device has no known peak for numbers of type {}", name_of(precision)) : why_;
+    return why_.empty() ? format("the peak speed of the device for {} is not known", name_of(precision)) : why_;
   }
   [[nodiscard]] std::string_view source() const {
     return given_ ? "--peak-tflops" : table_ != nullptr ? table_->source : "";
@@ -234,7 +234,7 @@ class FlopCounting {
   }
 
   static Ratio coverage_of(const RankFlops& rank) {
-    if (!rank.accelerator) return {std::nullopt, "a CPU rank: operators run at the same time on its threads"};
+    if (!rank.accelerator) return {std::nullopt, "the rank runs on CPUs, whose threads run operators at the same time"};
     if (rank.compute_ns <= 0) return {std::nullopt, "no compute time"};
     return {static_cast<double>(rank.compute_parts[static_cast<std::size_t>(ComputeTime::counted)]) /
                 static_cast<double>(rank.compute_ns),
@@ -262,12 +262,13 @@ class FlopCounting {
     for (const PrecisionRow& row : rank.precisions) {
       if (row.sums.executed == 0) continue;
       if (!row.peak_tflops)
-        return {std::nullopt, format("no peak is known for numbers of type {}, some of which were recomputed",
-                                     name_of(row.precision))};
+        return {std::nullopt,
+                format("some operations were recomputed, but the peak speed of the device for {} is not known",
+                       name_of(row.precision))};
       model_ns += static_cast<double>(row.sums.model) / (*row.peak_tflops * flops_per_ns);
       executed_ns += static_cast<double>(row.sums.executed) / (*row.peak_tflops * flops_per_ns);
     }
-    if (model_ns <= 0) return {std::nullopt, "no FLOP of the model were counted for a comparison"};
+    if (model_ns <= 0) return {std::nullopt, "no FLOP of the model were counted, so there is nothing to compare with"};
     return {*rank.mfu.value * executed_ns / model_ns, {}};
   }
 

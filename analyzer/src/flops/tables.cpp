@@ -59,13 +59,13 @@ std::string_view words_of(NotCountable why) {
     case NotCountable::no_shapes:
       return "inputs not recorded";
     case NotCountable::unusable_shapes:
-      return "inputs that do not fit each other";
+      return "inputs whose shapes do not fit each other";
     case NotCountable::not_told_by_shapes:
       return "strides or lengths of sequences not recorded";
     case NotCountable::complex_numbers:
       return "complex numbers";
     case NotCountable::too_large:
-      return "too many for 64 bits";
+      return "more FLOP than fit into 64 bits";
   }
   return "?";
 }
@@ -101,7 +101,7 @@ NotedTable rank_table(const FlopsSection& section, std::size_t most) {
   noted.title = "FLOP";
   noted.what = section.step_ns > 0 ? "mean per step; MFU = model FLOP / (median step time · peak)" : "whole recording";
   noted.table.columns = {{"rank"}, {"device", Align::left, 18}, {"model FLOP"},     {"MFU"},
-                         {"HFU"},  {"counted of compute"},      {"counted kernels"}};
+                         {"HFU"},  {"compute counted"},         {"counted kernels"}};
   const std::size_t shown = std::min(most, section.ranks.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RankFlops& rank = section.ranks[i];
@@ -158,8 +158,8 @@ void add_lost(const FlopsSection& section, std::vector<std::string>& notes) {
                share_text(section.sums.assumed, section.sums.model)));
   if (fp32_unclear > 0)
     notes.push_back(format(
-        "{} of the FLOP are on FP32 numbers, by kernels whose names do not show whether they use matrix units; they "
-        "are counted as FP32, not as {}.",
+        "{} of the FLOP are computed on FP32 numbers by kernels whose names do not show whether they use matrix units. "
+        "They are counted as FP32, not as {}.",
         share_text(fp32_unclear, section.sums.model), words_of(Precision::fp32_matrix, section.ranks.front().device)));
 }
 
@@ -183,8 +183,9 @@ void add_coverage(const FlopsSection& section, std::vector<std::string>& notes) 
 /// How the FLOP were found, and what they leave out.
 void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
   if (std::ranges::any_of(section.ranks, &RankFlops::stated_by_user)) {
-    notes.push_back(format("Model FLOP according to the run: {} per step of all ranks (model_flops_per_step).",
-                           flop_text(static_cast<double>(*section.user_flops_per_step))));
+    notes.push_back(
+        format("The run itself states its model FLOP: {} per step, summed over all ranks (model_flops_per_step).",
+               flop_text(static_cast<double>(*section.user_flops_per_step))));
   } else {
     if (section.user_flops_per_step) {
       notes.emplace_back(
@@ -201,10 +202,10 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
   add_lost(section, notes);
   if (section.mfu.value && *section.mfu.value > 1)
     notes.emplace_back(
-        "MFU is above 100 %: the peak is too low (--peak-tflops, clocks above the data sheet's), or the kernels "
-        "do fewer multiplications than are counted (Winograd convolutions).");
+        "MFU is above 100 %: the peak is too low (a wrong --peak-tflops, or clocks above those of the data sheet), or "
+        "the kernels do fewer multiplications than are counted (Winograd convolutions).");
   if (!section.mfu.value && !section.mfu.why.empty()) notes.push_back(format("MFU is not known: {}.", section.mfu.why));
-  if (!section.ladder) notes.push_back(format("No table of losses: {}.", section.ladder.error().why));
+  if (!section.ladder) notes.push_back(format("There is no table of losses: {}.", section.ladder.error().why));
 }
 
 /// "   ████      ": what a rung takes away, and what is left behind it.
@@ -270,9 +271,9 @@ std::string above_peak_note(const FlopsSection& section, const Means& means) {
   }
   if (fastest == nullptr) return {};
   return format(
-      "Not listed: {} above the peak (at up to {} of it: {}), which saved {} ms in total. The method needs fewer "
-      "multiplications than are counted (Winograd, FFT), or the peak is too low. The losses above are smaller by that "
-      "amount.",
+      "Not listed: {} faster than the peak (up to {} of it: {}), which saved {} ms in total. Either their method needs "
+      "fewer multiplications than are counted (Winograd, FFT), or the peak is too low. The losses above are smaller by "
+      "the time saved.",
       rows == 1 ? "one row" : format("{} rows", rows), percent_text(ratio(*fastest)), printable(fastest->name),
       means.ms(ns));
 }

@@ -19,11 +19,12 @@ std::string fusable_text(const Usual& usual, const FusableSection& section, std:
   const std::string_view per = usual.steps > 0 ? "per step and rank" : "per rank in total";
   const bool idle_named = std::ranges::find(findings, "idle", &Finding::id) != findings.end();
   const FusableSequence& first = section.sequences.front();
-  return format(
-      "{} in the kernels, {} in the gaps between them ({} {}, part of the idle time{}); costliest sequence ({} {}): {}",
-      percent_of(usual.share(section.kernel_ns)), percent_of(usual.share(section.gap_ns)),
-      duration_text(usual.mean(section.gap_ns)), per, idle_named ? ", so that the two savings do not add up" : "",
-      duration_text(usual.mean(first.kernel_ns + first.gap_ns)), per, first.kernels);
+  return format("{} in the kernels, {} in the gaps between them ({} {}; {}); the costliest sequence ({} {}) is {}",
+                percent_of(usual.share(section.kernel_ns)), percent_of(usual.share(section.gap_ns)),
+                duration_text(usual.mean(section.gap_ns)), per,
+                idle_named ? "this is also part of the finding on idle time, so do not add the two savings"
+                           : "this is also counted as idle time",
+                duration_text(usual.mean(first.kernel_ns + first.gap_ns)), per, first.kernels);
 }
 
 std::string_view advice_for(const Report& report) {
@@ -43,7 +44,7 @@ void judge_fusable(const RuleContext& context, std::vector<Finding>& findings) {
   if (share >= worth_fusing) severity = worse(severity, FindingSeverity::minor);
   if (severity == FindingSeverity::info) return;
   findings.push_back({"fusable", severity,
-                      format("{} of the time goes to runs of pointwise kernels", percent_of(share)),
+                      format("{} of the time goes to sequences of pointwise kernels", percent_of(share)),
                       fusable_text(usual, section, findings), std::string{advice_for(context.report)},
                       usual.per_step(section.gap_ns), std::nullopt, std::nullopt});
 }

@@ -48,8 +48,9 @@ std::vector<NotedTable> fusable_tables(const Report& report, std::size_t most) {
   }
   if (numbered)
     noted.notes.emplace_back(
-        "(1), (2): sequences that differ only in the part that is cut off here; the JSON report has them in full.");
-  noted.notes.push_back(format("All these sequences: {} of the time.",
+        "A number in parentheses, such as (1), marks sequences that differ only in the part that is cut off here; the "
+        "JSON report has them in full.");
+  noted.notes.push_back(format("All these sequences together take {} of the time.",
                                share_text(section.kernel_ns + section.gap_ns, section.window_ns)));
   noted.notes.push_back(format(
       "{} turns a sequence into one kernel. That saves the gaps, and the time in which the kernels read and write "

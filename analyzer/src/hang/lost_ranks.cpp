@@ -167,15 +167,15 @@ std::string age_of(const Process& process) {
 
 std::string how_it_ended(const Process& process) {
   if (process.ending == Ending::vanished)
-    return format("its recording just stops {} (killed, crashed or _exit)", age_of(process));
-  return format("it exited with status {} {}", process.exit_status, age_of(process));
+    return format("its recording just stops {} (it was killed, crashed or called _exit)", age_of(process));
+  return format("it exited with status {}, {}", process.exit_status, age_of(process));
 }
 
 std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects) {
   std::string text = how_it_ended(*lost.process);
   if (lost.frontier->first) {
-    text += format("; it never joined an operation that rank {} had started ({} missed)",
-                   lost.frontier->first->peer.value, lost.frontier->missed);
+    text += format("; it never joined an operation that rank {} had started (it missed {} in all)",
+                   lost.frontier->first->peer.value, counted(lost.frontier->missed, "operation"));
   } else if (lost.frontier->unfinished > 0) {
     text += format("; it never finished {}", counted(lost.frontier->unfinished, "operation"));
   }
@@ -341,7 +341,7 @@ Finding missing_finding(const Run& run, const Absent& absent) {
   finding.evidence =
       format("{}; {}", only_recorded_text(std::ssize(run.ranks()), world),
              run.ranks().size() == 1 ? "without the others, waiting cannot be distinguished from transfer"
-                                     : "waits are lower bounds, and an absent rank may be the late one");
+                                     : "waits are lower bounds, and a missing rank may be the one that is late");
   if (absent.count == 1) finding.rank = absent.first();
   finding.subject = ranks_text(absent.ranges);
   finding.advice = advice_for(Wanted::absent_ranks, run.info().source);

@@ -231,8 +231,8 @@ HtaTable straggler_words(const HtaSection& section, const Report& report) {
   if (section.stragglers) {
     for (const HtaVotes& votes : section.stragglers->votes)
       if (votes.steps > 0)
-        text += format("{}rank {} in {} of {} steps", text.empty() ? "last to start: " : ", ", votes.rank.value,
-                       votes.steps, section.stragglers->steps);
+        text += format("{}rank {} {} {} of {} steps", text.empty() ? "" : ", ", votes.rank.value,
+                       text.empty() ? "was the last to start in" : "in", votes.steps, section.stragglers->steps);
     text += format(" ({} on stream {}).", printable(section.stragglers->kernel), section.stragglers->stream);
   } else {
     text = sentence(section.stragglers.error().why);

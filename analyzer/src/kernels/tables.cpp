@@ -113,14 +113,14 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
                           {""}});
   }
   noted.notes.push_back(
-      format("The column ms counts overlapped time twice; alone ms counts it once: for compute rather than comm, for "
-             "comm rather than copies, and otherwise for the kernel or copy that started first. {}, or {} if different "
-             "grids and blocks are counted separately.",
+      format("The column ms counts overlapped time for each kernel; alone ms counts it only once: it goes to compute "
+             "before comm, to comm before copies, and within one class to the one that started first. The table has "
+             "{}; with different grids and blocks counted separately, it would have {}.",
              counted(section.names.size(), "name"), section.keys.size()));
   if (names.numbered)
     noted.notes.emplace_back(
-        "(1), (2): kernels whose names differ only in a part that is left out here; the JSON report has the full "
-        "names.");
+        "A number in parentheses, such as (1), marks kernels whose names differ only in a part that is left out here; "
+        "the JSON report has the full names.");
   if (std::string note = tensor_note(section); !note.empty()) noted.notes.push_back(std::move(note));
   return noted;
 }
@@ -157,7 +157,7 @@ std::vector<NotedTable> kernel_tables(const Report& report, std::size_t most) {
   const KernelsSection& section = *report.kernels;
   const auto limit = std::max<std::size_t>(16, most);
   const std::string_view what =
-      section.rank_steps > 0 ? "ms per step; a row adds up to the step" : "ms of the whole recording";
+      section.rank_steps > 0 ? "ms per step; each row adds up to the length of the step" : "ms of the whole recording";
   return {
       kernel_table(section, most),
       {"What ran together", std::string{what}, together_table(section, limit), left_out(section.ranks.size(), limit)}};

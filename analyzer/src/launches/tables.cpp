@@ -48,7 +48,7 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
   if (!report.launches) return {};
   NotedTable noted;
   noted.title = "Launches";
-  noted.what = "medians (90th percentiles); delay = from the end of the call until the work starts";
+  noted.what = "medians (90th percentiles in parentheses); delay = from the end of the call until the work starts";
   noted.table.columns = {
       {"rank"},   {"stream", Align::left}, {"launches"}, {"call"}, {"delay"}, {"short"}, {"queued"}, {"most"},
       {"starved"}};
@@ -66,15 +66,15 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
                                 {whole_percent(row->queue.empty_and_idle_share)}});
   }
   noted.notes.emplace_back(
-      "Short: the share of kernels that took less time than the call that launched them. Queued: work that was "
-      "launched but had not started, mean over time; most: the largest number. Starved: share of the time in which "
-      "nothing was queued and nothing ran. A long delay is not a fault: a deep queue has long delays and no idle "
-      "time.");
+      "Short: the share of kernels that took less time than the call that launched them. Queued: how many kernels and "
+      "copies were launched but had not started, averaged over time; most: the largest such number. Starved: the share "
+      "of the time in which nothing was queued and nothing ran. A long delay is no problem in itself: if much work is "
+      "queued, delays are long, but the device is never idle.");
   if (std::string note = graphs_note(*report.launches); !note.empty()) noted.notes.push_back(std::move(note));
   if (rows.size() < report.launches->rows.size())
     noted.notes.push_back(format(
-        "Rows of streams left out: {}. --ranks with one rank shows the streams of that rank; the JSON report shows "
-        "all.",
+        "Rows of single streams left out: {}. --ranks with one rank shows the streams of that rank; the JSON report "
+        "shows all.",
         report.launches->rows.size() - rows.size()));
   return {std::move(noted)};
 }

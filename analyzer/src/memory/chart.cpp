@@ -212,7 +212,8 @@ void write_memory(Writer& page, const Source& source) {
   const Pictures pictures = pictures_of(*source.report.memory);
   for (const Picture& picture : pictures.drawn) write_picture(page, picture, source.report);
   if (pictures.drawn.size() < pictures.of)
-    page.element("p", format("Drawn: the {} with the highest peaks, out of {}.", pictures.drawn.size(), pictures.of),
+    page.element("p",
+                 format("Drawn: the {} charts with the highest peaks, out of {}.", pictures.drawn.size(), pictures.of),
                  {{"class", "faint"}});
   write_noted_tables(page, memory_tables(source.report, most_rows(source.options)));
 }

@@ -54,7 +54,8 @@ void add_peers(const Run& run, const Section<StepsSection>& steps, const Section
   }
   for (const PeerClass& peers : peer_classes(run, *steps, *rows))
     if (auto compared = peers_of(peers, section)) section.peers.push_back(std::move(*compared));
-  if (section.peers.empty()) section.why_no_peers = "no group of peers has peaks of the same kind of memory";
+  if (section.peers.empty())
+    section.why_no_peers = "no group of peers has a recorded memory peak of the same kind on every rank";
 }
 
 constexpr const char* nothing_recorded = "no allocation and no memory counter was recorded";

@@ -143,8 +143,8 @@ void add_imbalance(const Report& report, const ReportOptions& options, std::vect
   finding.rank = worst->most;
   finding.title =
       format("rank {} needs {:.2f} times the memory of its peers", worst->most.value, *worst->imbalance.value);
-  finding.evidence = format("at most {} allocated; the median is {} over {} ranks ({}{}{})",
-                            bytes_text(worst->most_bytes), bytes_text(worst->median_bytes), worst->ranks, worst->name,
+  finding.evidence = format("at most {} allocated; the median over {} ranks is {} ({}{}{})",
+                            bytes_text(worst->most_bytes), worst->ranks, bytes_text(worst->median_bytes), worst->name,
                             worst->caveat.empty() ? "" : "; ", worst->caveat);
   finding.advice =
       "The rank that needs the most memory limits the batch size of all ranks: even out layers per stage and sequence "

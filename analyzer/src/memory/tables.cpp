@@ -50,7 +50,7 @@ std::vector<Cell> peak_cells(const MemoryPeak& peak) {
 NotedTable peak_table(const MemorySection& section, std::size_t most) {
   NotedTable noted;
   noted.title = "Memory";
-  noted.what = "highest values; growth per step unless it may be due to chance";
+  noted.what = "highest values; growth: per step (\"no\" if it may be due to chance)";
   noted.table.columns = {{"rank"},
                          {"memory", Align::left},
                          {"allocated"},
@@ -101,7 +101,9 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
         "included. Unused: the smallest share of reserved memory that was not allocated while reserved memory was at "
         "its peak.");
   if (any([](const auto& memory) { return memory.changes_only; }))
-    notes.emplace_back("Only changes were recorded, no totals: allocated is the growth since the recording began.");
+    notes.emplace_back(
+        "Only changes of the allocated memory were recorded, not totals: the column allocated shows the growth since "
+        "the recording began.");
   if (!section.hosts.empty())
     notes.emplace_back("Whole process: sampled resident memory on the host, not memory of an accelerator.");
   const auto sum = [&](std::int64_t DeviceMemory::*field) {
@@ -115,7 +117,7 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
                            section.hosts.size()));
   if (section.devices.size() > most)
     notes.push_back(
-        format("Shown: the {} with the highest peaks, out of {}; --json has all.", most, section.devices.size()));
+        format("Shown: the {} rows with the highest peaks, out of {}; --json has all.", most, section.devices.size()));
   for (const MemoryPeers& peers : section.peers) {
     if (!peers.imbalance.value || *peers.imbalance.value < noticeable) continue;
     notes.push_back(format("Rank {} needs the most: {:.2f} times the median of {} ({}{}{}).", peers.most.value,
@@ -177,8 +179,9 @@ std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t 
   add(format("rest ({})", counted(holders.rows.size() - shown, "place")), format("{}", blocks), rest);
   add("(unknown)", std::string{empty_cell}, holders.unknown_bytes);
   if (largest->released_unknown + largest->reused > 0)
-    noted.notes.push_back(format("{} of blocks from before the recording; {} whose release was not recorded.",
-                                 counted(largest->released_unknown, "release"), counted(largest->reused, "block")));
+    noted.notes.push_back(
+        format("Not matched: {} of blocks from before the recording, and {} whose release was not recorded.",
+               counted(largest->released_unknown, "release"), counted(largest->reused, "block")));
   return {std::move(noted)};
 }
 

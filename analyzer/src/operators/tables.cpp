@@ -79,7 +79,7 @@ class OperatorTableText {
 };
 
 constexpr const char* threads_overlap =
-    "Host ms of several threads are added up, so the sum can exceed the elapsed time.";
+    "The host times of several threads are added up, so the sum can exceed the elapsed time.";
 
 bool more_than_the_windows(const OperatorTable& table, const Report& report) {
   if (!report.rank_rows) return false;
@@ -97,9 +97,9 @@ void add_shapes(const OperatorTable& table, std::vector<std::string>& notes) {
     const ShapeRow& top = row.shapes.front();
     const bool on_device = row.times.device_ns > 0;
     notes.push_back(
-        format("{}: {} of {} with inputs {}", printable(row.name),
+        format("{}: {} of {} is spent with inputs {}", printable(row.name),
                share_text(on_device ? top.device_ns : top.self_ns, on_device ? row.times.device_ns : row.times.self_ns),
-               on_device ? "its device ms" : "its host ms", shortened(printable(top.shapes), widest_shapes)));
+               on_device ? "its device time" : "its host time", shortened(printable(top.shapes), widest_shapes)));
     ++shown;
   }
 }
@@ -154,7 +154,7 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
   if (!report.operators) return {};
   const OperatorsSection& section = *report.operators;
   const std::string means =
-      means_of(section).words() + (section.accelerators > 0 ? "; device ms: of the launched work" : "");
+      means_of(section).words() + (section.accelerators > 0 ? "; device ms: time of the work that they launch" : "");
   std::vector<NotedTable> tables;
   if (!section.operators.rows.empty()) {
     NotedTable& noted =
@@ -162,7 +162,7 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
                                        left_out(section.operators.rows.size(), most)});
     if (more_than_the_windows(section.operators, report)) noted.notes.emplace_back(threads_overlap);
     if (section.operators.outside_unlaunched_ns > 0)
-      noted.notes.push_back(format("{} ms of device time has no launch record.",
+      noted.notes.push_back(format("For {} ms of device time, no launch was recorded.",
                                    means_of(section).ms(section.operators.outside_unlaunched_ns)));
     add_shapes(section.operators, noted.notes);
     add_backward(section.operators, section, noted.notes);

@@ -20,9 +20,10 @@ void judge_contention(const RuleContext& context, std::vector<Finding>& findings
   if (finding.severity == FindingSeverity::info) return;
   const ContendedKernel& worst = report.overlap->contended.front();
   finding.title = "communication slows down kernels that run at the same time";
-  finding.evidence = format("{}; the largest cost is that of {}: {} during communication ({} launches), {} alone",
-                            counted(report.overlap->contended.size(), "kernel"), worst.short_name,
-                            duration_text(worst.median_beside_ns), worst.beside, duration_text(worst.median_alone_ns));
+  finding.evidence =
+      format("{}; the largest cost is that of {}: it takes {} during communication ({} launches), {} alone",
+             counted(report.overlap->contended.size(), "kernel"), worst.short_name,
+             duration_text(worst.median_beside_ns), worst.beside, duration_text(worst.median_alone_ns));
   finding.advice =
       "Give communication fewer SMs (NCCL_MAX_CTAS, NCCL_MIN_CTAS; copy engines or NVLS if the links support them), or "
       "overlap it with kernels that need little memory bandwidth.";

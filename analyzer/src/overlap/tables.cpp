@@ -38,7 +38,7 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
   std::int64_t headroom = 0;
   for (const RankOverlap& rank : section.ranks) headroom += rank.headroom_ns.value_or(0);
   if (headroom > 0)
-    noted.notes.push_back(format("Better overlap could hide at most {} more per {} (upper bound).",
+    noted.notes.push_back(format("Better overlap could hide at most {} more per {}.",
                                  duration_text(headroom / means.parts()),
                                  section.rank_steps > 0 ? "step and rank" : "rank"));
   noted.notes.emplace_back(
@@ -48,7 +48,7 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
 }
 
 NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
-  NotedTable noted{"Kernels that communication slows down", "medians of launches during communication and alone",
+  NotedTable noted{"Kernels that communication slows down", "launches and median times during communication and alone",
                    Table{{{"kernel", Align::left, widest_overlapped},
                           {"grid", Align::left, most_overlap_ranks},
                           {"during"},
@@ -70,8 +70,8 @@ NotedTable by_kernel(const OverlapSection& section, std::size_t most) {
                                 {format("{:.2f} x", kernel.ratio())},
                                 {duration_text(kernel.cost_ns() / std::max<std::int64_t>(1, section.rank_steps))}});
   noted.notes.push_back(
-      format("during: communication covers 90 % of the launch or more; alone: 10 % or less. Cost: how much longer all "
-             "launches during communication took than they would have taken alone{}.",
+      format("During: communication runs for 90 % of the kernel's time or more; alone: for 10 % or less. Cost: how "
+             "much longer all launches during communication took than they would have taken alone{}.",
              section.rank_steps > 0 ? ", mean per step and rank" : ""));
   return noted;
 }

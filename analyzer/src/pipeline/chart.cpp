@@ -52,7 +52,8 @@ void draw_axis(Chart& chart, const TimeScale& scale, double base) {
     chart.line(left + scale.length(tick), top, left + scale.length(tick), base, tick == 0 ? "axis" : "grid");
     chart.text(left + scale.length(tick), base + 18, scale.label(tick), "tick middle");
   }
-  chart.text(left + scale.pixels / 2, base + 36, format("{} after the first forward", scale.unit), "tick middle");
+  chart.text(left + scale.pixels / 2, base + 36, format("{} after the first forward pass started", scale.unit),
+             "tick middle");
 }
 
 void draw_action(Writer& page, Chart& chart, const TimeScale& scale, const DrawnAction& drawn) {
@@ -74,8 +75,9 @@ void draw(Writer& page, const DrawnPipeline& drawn) {
   const TimeScale scale = time_scale(drawn.length_ns, chart_width - left - right);
   Chart chart{page,
               {"pipeline-step", format("Step {} of one pipeline, as it ran", drawn.step),
-               "A row for each position in the pipeline, and a bar for each forward and backward, labelled with the "
-               "number of its micro-batch. Hatched parts show when the rank is idle; the table below has the numbers."},
+               "One row for each position in the pipeline, and one bar for each forward and backward pass, labelled "
+               "with the number of its micro-batch. Hatched parts show when the rank is idle; the table below has the "
+               "numbers."},
               base + bottom};
   draw_axis(chart, scale, base);
   for (std::size_t place = 0; place < drawn.ranks.size(); ++place) {

@@ -279,8 +279,7 @@ Section<std::vector<MarkedPipeline>> pipelines_of(const Run& run, std::vector<Ra
       if (links.absent[i] && pipeline.why_not_whole.empty())
         pipeline.why_not_whole = format(
             "rank {} sends to or receives from rank {}, for which no forward and backward passes were recorded: stages "
-            "may "
-            "be missing",
+            "may be missing",
             ranks[i].rank.value, links.absent[i]->value);
       pipeline.places.push_back(std::move(ranks[i]));
     }

@@ -13,8 +13,8 @@ std::string advice_for(const PipelineSection& section) {
   if (above.longer_work_ns >= above.transfer_ns && above.longer_work_ns >= above.host_ns)
     return "Give that stage fewer layers, or find out why its rank is slow; other stages wait for it.";
   if (above.transfer_ns >= above.host_ns)
-    return "Post receives earlier, before the computation that runs until the data are needed; put stages that "
-           "communicate on devices close to each other; or send less data.";
+    return "Post receives earlier, so that the data arrive while the rank still computes; put stages that communicate "
+           "on devices close to each other; or send less data.";
   return "Find out what the host of that rank does between two micro-batches: Python, logging, synchronizations.";
 }
 

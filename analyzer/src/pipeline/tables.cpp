@@ -37,8 +37,8 @@ std::string owner_text(const PipelineSection& section) {
   if (!section.owner) return {};
   const auto& [rank, place, above] = *section.owner;
   return format(
-      "Rank {} (position {}) causes most of the time above theory. Per step: {} ms of longer work, {} ms until the "
-      "inputs had arrived, and {} ms from then until the work started.",
+      "Rank {} (position {}) causes most of the time beyond what the schedule requires. Per step: {} ms of longer "
+      "work, {} ms until the inputs had arrived, and {} ms from then until the work started.",
       rank.value, place, ms_text(above.longer_work_ns), ms_text(above.transfer_ns), ms_text(above.host_ns));
 }
 
@@ -73,7 +73,7 @@ std::vector<std::string> pipeline_lines(const PipelineSection& section) {
 
 NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
   NotedTable noted{
-      "Pipeline", "ms; forward and backward: medians per micro-batch; time above theory: per step",
+      "Pipeline", "ms; forward and backward: medians per micro-batch; longer work, transfers and host: per step",
       Table{{{"position"}, {"stages"}, {"ranks", Align::left, 30}, {"forward"}, {"backward"}, {"idle"}}, {}},
       left_out(section.places.size(), most)};
   if (section.parts)
@@ -92,10 +92,9 @@ NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
   }
   if (section.parts)
     noted.notes.emplace_back(
-        "Theory assumes equal stages and no delays. The last columns show the time above theory, on the chain of "
-        "work that determined the length of the step. Longer work: work beyond the mean of all positions; transfers: "
-        "time "
-        "until the inputs had arrived; host: time from then until the work started.");
+        "The schedule by itself assumes equal stages and no delays. The last columns show the time beyond what it "
+        "requires, on the chain of work that determined the length of the step. Longer work: work beyond the mean of "
+        "all positions; transfers: time until the inputs had arrived; host: time from then until the work started.");
   return noted;
 }
 
@@ -110,11 +109,13 @@ void add_pipeline(Page& page, const Report& report, const ReportOptions& options
   const WorkerGrid grid = worker_grid(*report.pipeline, options.top);
   if (grid.ranks.empty() || grid.ranks.front().size() > widest_grid) return;
   page.blank();
-  page.paragraph("Work of each rank in ms per step, pipelines side by side (rows) × positions:", Tone::faint);
+  page.paragraph("Work of each rank in ms per step; one row for each pipeline, one column for each position:",
+                 Tone::faint);
   page.table(table_of(grid));
   if (grid.pipelines_left_out > 0)
-    page.paragraph(format("Left out: {} closer to the median.", counted(grid.pipelines_left_out, "pipeline")),
-                   Tone::faint);
+    page.paragraph(
+        format("Left out: {} whose work is closer to the median.", counted(grid.pipelines_left_out, "pipeline")),
+        Tone::faint);
 }
 
 }  // namespace rankscope::analyzer

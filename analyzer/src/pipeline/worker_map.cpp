@@ -34,15 +34,15 @@ void draw_labels(Chart& chart, const WorkerGrid& grid, double base) {
   const double width = cell_width(grid);
   for (std::size_t place = 0; place < places; place += label_stride(places, 20))
     chart.text(grid_left + width * (static_cast<double>(place) + 0.5), base + 18, std::to_string(place), "tick middle");
-  chart.text(grid_left + width * static_cast<double>(places) / 2, base + 36, "place in the pipeline", "tick middle");
+  chart.text(grid_left + width * static_cast<double>(places) / 2, base + 36, "position in the pipeline", "tick middle");
 }
 
 void draw(Writer& page, const WorkerGrid& grid) {
   const double base = grid_top + cell_height(grid) * static_cast<double>(grid.ranks.size());
   Chart chart{
       page,
-      {"worker-map", "Work of each rank: pipelines side by side × positions",
-       "A cell for each rank, coloured by how much longer the rank works in a step than the median rank; the table "
+      {"worker-map", "Work of each rank, by pipeline and position",
+       "One cell for each rank, coloured by how much longer the rank works in a step than the median rank; the table "
        "below has the numbers."},
       base + grid_bottom};
   draw_labels(chart, grid, base);
@@ -67,11 +67,13 @@ void write_worker_map(Writer& page, const PipelineSection& section) {
   const WorkerGrid grid = worker_grid(section, most_pipelines);
   if (grid.ranks.empty()) return;
   page.element("p",
-               "Shares are of a step. An orange column shows a place with too much of the model, an orange row a "
-               "pipeline with more work, and a single orange cell a slow rank.",
+               "Colours show the difference from the median rank, in percent of a step. An orange column shows a "
+               "position with too much of the model, an orange row a pipeline with more work, and a single orange cell "
+               "a slow rank.",
                {{"class", "faint"}});
   if (grid.pipelines_left_out > 0)
-    page.element("p", format("Not drawn: {} closer to the median.", counted(grid.pipelines_left_out, "pipeline")));
+    page.element(
+        "p", format("Not drawn: {} whose work is closer to the median.", counted(grid.pipelines_left_out, "pipeline")));
   write_legend(page, shade_legend());
   draw(page, grid);
   write_folded_table(page, table_of(grid), "Work of each rank per step, in milliseconds");

@@ -35,10 +35,16 @@ std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most)
   if (!report.predicted) return {};
   std::vector<PredictedRow> rows = report.predicted->rows;
   std::ranges::stable_sort(rows, std::ranges::greater{}, distance);
-  NotedTable noted{
-      "Predicted and measured", "for each rank",
-      Table{{{"rank"}, {"held between steps"}, {"measured"}, {"off"}, {"sent in a step"}, {"measured"}, {"off"}}, {}},
-      left_out(rows.size(), most)};
+  NotedTable noted{"Predicted and measured", "for each rank",
+                   Table{{{"rank"},
+                          {"held between steps"},
+                          {"measured"},
+                          {"difference"},
+                          {"sent in a step"},
+                          {"measured"},
+                          {"difference"}},
+                         {}},
+                   left_out(rows.size(), most)};
   rows.resize(rows.size() - noted.left_out.rows);
   for (const PredictedRow& row : rows)
     noted.table.rows.push_back({{format("{}", row.rank.value)},

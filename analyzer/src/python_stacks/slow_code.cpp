@@ -108,9 +108,9 @@ std::optional<SlowCode> slow_code(const RankCode& own, std::span<const RankCode>
 }
 
 std::string slow_code_text(const SlowCode& code) {
-  return format("{}, {}:{}: {} per step, {} on its peers", code.function, code.file, code.line,
+  return format("{} ({}:{}), which takes {} per step, and {} on its peers", code.function, code.file, code.line,
                 duration_text(code.ns_per_step),
-                code.peers_ns_per_step == 0 ? "none" : duration_text(code.peers_ns_per_step));
+                code.peers_ns_per_step == 0 ? "nothing" : duration_text(code.peers_ns_per_step));
 }
 
 }  // namespace rankscope::analyzer

@@ -72,7 +72,7 @@ NotedTable predicted_table(const ScaleAnswer& answer) {
       "median.");
   noted.notes.insert(noted.notes.end(), answer.notes.begin(), answer.notes.end());
   if (std::ranges::any_of(answer.predicted, &ScaledStep::low_confidence))
-    noted.notes.emplace_back("Low confidence: more than 4 times the measured ranks.");
+    noted.notes.emplace_back("Low confidence: more than 4 times as many ranks as in the measured run.");
   return noted;
 }
 

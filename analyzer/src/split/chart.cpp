@@ -62,7 +62,7 @@ void draw(Writer& page, const RankRows& rows, bool per_step) {
   const double base = top + bar_row_height * static_cast<double>(rows.size());
   Chart chart{page,
               {"split-chart", "Time of each rank, by use",
-               format("A bar for {}, divided into computation, communication that no computation hides, copies and "
+               format("One bar for {}, divided into computation, communication that no computation hides, copies and "
                       "idle time. The tables below have the numbers.",
                       rows.size() == 1 ? "the only rank" : format("each of {} ranks", rows.size()))},
               base + bottom};
@@ -93,7 +93,7 @@ void write_split(Writer& page, const Source& source) {
   write_table(page, share_table(rows), format("Time of each rank: milliseconds{} and shares", per));
   write_table(page, detail_table(rows), format("Communication and idle time in milliseconds{}", per));
   page.element("p",
-               "All comm = waiting + transfer + unknown, partly hidden behind compute; "
+               "All comm = waiting + transfer + unknown, hidden behind compute or not; "
                "idle = host + sync + data + gaps + other.",
                {{"class", "faint"}});
   if (const std::string note = without_steps_text(report); !note.empty()) page.element("p", note);

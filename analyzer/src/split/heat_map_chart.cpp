@@ -44,7 +44,7 @@ void draw_cell(Writer& page, const HeatMap& map, std::size_t row, std::size_t co
             {map_left + width * static_cast<double>(column), map_top + row_height(map) * static_cast<double>(row),
              width - gap, row_height(map) - 1},
             shade_of(difference, map.step_ns),
-            format("rank {}, {}: {} {}, {} ms against {}", map.rows[row]->rank.value, map.columns[column].name(),
+            format("rank {}, {}: {} {}, {} ms relative to {}", map.rows[row]->rank.value, map.columns[column].name(),
                    map.what, duration_text(map.times_ns[column][row]), signed_ms(difference), map.against));
 }
 
@@ -82,7 +82,7 @@ Table table_of(const HeatMap& map) {
 /// Against the median of all ranks, shown or not.
 HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
   HeatMap map{.words = {"lateness-map", "Own time relative to the median rank of the same step",
-                        "A cell for each rank and step, coloured by how much longer the rank worked than the median "
+                        "One cell for each rank and step, coloured by how much longer the rank worked than the median "
                         "rank; the table below has the numbers."},
               .what = "own time",
               .against = "the median rank",
@@ -102,8 +102,8 @@ HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<S
 
 HeatMap step_times(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
   HeatMap map{.words = {"step-map", "Step time relative to the median step",
-                        "A cell for each rank and step, coloured by how much longer it took than the median step; the "
-                        "table below has the numbers."},
+                        "One cell for each rank and step, coloured by how much longer it took than the median step; "
+                        "the table below has the numbers."},
               .what = "step",
               .against = "the median step",
               .rows = rows,
@@ -127,7 +127,7 @@ void write_heat_maps(Writer& page, const Source& source) {
   const auto rows = rows_to_show(report, most_ranks_drawn);
   const bool several = report.rank_rows->size() + report.asked_for.rows_left_out.size() > 1;
   page.element("p",
-               format("Shares are of the median step. {}{}",
+               format("Colours show differences in percent of the median step. {}{}",
                       several ? "Own time leaves out waiting for other ranks: a row that stays orange is a slow rank; "
                                 "a column that is orange in the lower map is a slow step."
                               : "An orange cell is a slow step.",

@@ -19,13 +19,13 @@ constexpr std::array part_words{
     PartWords{IdlePart::outside_spans, "outside of all recorded work", ""},
     PartWords{IdlePart::other_stream, "because streams waited for each other", ""},
     PartWords{IdlePart::inside_graph, "in gaps inside graphs", ""},
-    PartWords{IdlePart::profiler, "because the profiler held the host up", "it is time that the profiler cost"},
+    PartWords{IdlePart::profiler, "because the profiler held the host up", "the profiler itself takes this time"},
     PartWords{IdlePart::nothing_launched, "in which nothing more was launched",
               "nothing was launched that could have run in this time"},
     PartWords{IdlePart::no_launch_record, "before work whose launch was not recorded",
               "the launches were not recorded, so the cause is not known"},
-    PartWords{IdlePart::began_late, "before work that was queued in time but began late",
-              "why the queued work began late was not recorded"},
+    PartWords{IdlePart::began_late, "before work that was queued in time but started late",
+              "it was not recorded why the queued work started late"},
 };
 
 constexpr bool parts_in_order() {

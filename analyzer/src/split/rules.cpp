@@ -57,7 +57,7 @@ std::string advice_for(const RuleContext& context, const Usual& usual, const Idl
       return format("There are many short kernels: {}fused kernels or larger batches close the gaps.",
                     uses_graphs(context.run) ? "" : "CUDA graphs, ");
     case IdlePart::outside_spans:
-      return "Look at what the host does between operations in the timeline; larger batches or fewer small operations "
+      return "Look in the timeline at what the host does between operations; larger batches or fewer small operations "
              "help.";
     case IdlePart::other_stream:
       return "Streams wait for each other: look at what the other stream does at that time, and whether that order is "
@@ -68,7 +68,8 @@ std::string advice_for(const RuleContext& context, const Usual& usual, const Idl
     case IdlePart::profiler:
       return "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).";
     case IdlePart::nothing_launched:
-      return "Nothing more was launched: the program did something else, or had finished before the profiler stopped.";
+      return "Nothing more was launched: check whether the program did something else in this time, or had finished "
+             "before the profiler stopped.";
     case IdlePart::no_launch_record:
       return "Record launch calls to see what the host did during this time: torch.profiler with activities=[CPU, "
              "CUDA], nsys with --trace=cuda,nvtx.";
@@ -90,8 +91,8 @@ std::string advice_for_idle(const RuleContext& context, const Usual& usual, cons
   const auto late = std::ranges::find(parts, IdlePart::began_late, &IdlePartSum::part);
   if (late != parts.end() && late != parts.begin() && 10 * late->ns >= rest)
     text += format(
-        " In the {} before queued work, kernels may be missing from the trace, or the device was busy with something "
-        "that was not recorded.",
+        " In the {} of idle time before work that was already queued, kernels may be missing from the trace, or the "
+        "device was busy with something that was not recorded.",
         duration_text(usual.mean(late->ns)));
   return text;
 }

@@ -154,8 +154,8 @@ Table table_of(const Columns& columns, const RankRows& rows) {
 
 std::string columns_text(const Report& report, const Columns& columns) {
   const auto steps = static_cast<std::int64_t>(report.steps->steps.size());
-  std::string text = format("A column for each of {} steps", steps);
-  if (steps == 1) text = "A column for the only step";
+  std::string text = format("One column for each of {} steps", steps);
+  if (steps == 1) text = "One column for the only step";
   if (columns.front().first != columns.front().last)
     text =
         format("Columns of up to {} steps each for {} steps", columns.front().last - columns.front().first + 1, steps);
@@ -168,7 +168,7 @@ std::string columns_text(const Report& report, const Columns& columns) {
 std::string description_of(const Report& report, const Columns& columns, const RankRows& rows) {
   std::string lines;
   if (rows.size() == 1) lines = ", and a line with the own time of the only rank";
-  if (rows.size() > 1) lines = format(", and a line for each of {} ranks with its own time", rows.size());
+  if (rows.size() > 1) lines = format(", and one line for each of {} ranks with its own time", rows.size());
   if (rows.size() > most_lines)
     lines = format(", and lines with the own times of {} of {} ranks", most_lines, rows.size());
   return columns_text(report, columns) + lines + ". The table below has the numbers.";

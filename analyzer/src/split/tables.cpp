@@ -62,8 +62,10 @@ std::string without_steps_text(const Report& report) {
     for (const RankRow& row : *report.rank_rows)
       if (row.per_step.empty()) without.push_back(row.rank);
   if (without.empty() || without.size() == report.rank_rows->size()) return {};
-  return format("No steps on {}: the numbers there cover the whole recording and are left out of sums over ranks.",
-                ranks_text(without));
+  return format(
+      "No steps were recorded on {}: the numbers shown there cover the whole recording and are left out of sums over "
+      "ranks.",
+      ranks_text(without));
 }
 
 std::string compute_doubt_text(const RankRows& rows) {
@@ -185,7 +187,7 @@ void add_rank_tables(Page& page, const Report& report, const ReportOptions& opti
   const auto rows = rows_to_show(report, std::max<std::size_t>(16, options.top));
   add_shares(page, rows);
   page.blank();
-  page.paragraph(format("Milliseconds{}: all comm = waiting + transfer + unknown, partly hidden behind compute; "
+  page.paragraph(format("Milliseconds{}: all comm = waiting + transfer + unknown, hidden behind compute or not; "
                         "idle = host + sync + data + gaps + other.",
                         steps_of(rows) > 0 ? " per step" : ""),
                  Tone::faint);

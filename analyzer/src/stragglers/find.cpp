@@ -16,7 +16,7 @@ namespace {
 constexpr double hides_too_much = 1.25;  // a detectable slowdown above this is no answer: "cannot tell"
 
 std::string few_steps_text(std::size_t steps) {
-  return steps >= few_steps ? std::string{} : std::string{" Few steps: severity is at most major."};
+  return steps >= few_steps ? std::string{} : std::string{" There are few steps, so the severity is at most major."};
 }
 
 std::string comparison_text(const PeerClass& peers, std::size_t steps) {
@@ -121,7 +121,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
                                            const Section<BlameSection>& blame) {
   if (run.ranks().empty()) return unavailable("no process has a rank");
   if (run.ranks().size() < 2) return unavailable(only_recorded_text(1, run.info().world_size));
-  if (!steps) return unavailable("it needs steps");
+  if (!steps) return unavailable("this cannot be computed without steps");
   if (!rows) return unavailable(rows.error().why);
   const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);
   const bool comparable = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() >= 2; });

@@ -176,7 +176,8 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   finding.title = "in every step a different rank is the slow one";
   finding.evidence = format(
-      "the slowest rank of a step takes {} longer than the mean; the last rank to arrive changes (evenness {:.2f})",
+      "the slowest rank of a step takes {} longer than the mean; the last rank to arrive changes (evenness {:.2f}, "
+      "where 1 means that each rank comes last equally often)",
       duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
   finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
   findings.push_back(std::move(finding));

@@ -153,7 +153,7 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
   Finding finding = finding_on(rank, quantity.id, capped(severity_of(share, data_limits), most));
   finding.title = format("rank {} {}: {} per step instead of {}", rank.value, quantity.title,
                          duration_text(medians[peer]), duration_text(usual));
-  finding.evidence = format("medians of {} and of {}; clearly more than its peers in {} of these steps",
+  finding.evidence = format("medians over {} and over {}; clearly more than its peers in {} of these steps",
                             counted(steps, "step"), counted(times.size() - 1, "peer"), above);
   if (few && quantity.may_be_waiting)
     finding.evidence += "; in that time it is either slow itself, or waits for a rank that is slower elsewhere";

@@ -24,7 +24,7 @@ std::string doubt_sentence(const StragglersSection& section) {
 
 std::string code_text(const Straggler& row) {
   std::string text;
-  if (row.code) text = format("; in {}", slow_code_text(*row.code));
+  if (row.code) text = format("; the time goes into {}", slow_code_text(*row.code));
   if (row.pauses)
     text += format("; its garbage collector takes {} per step, that of its peers {}",
                    duration_text(row.pauses->ns_per_step), duration_text(row.pauses->peers_ns_per_step));

@@ -142,11 +142,11 @@ bool is_hint(const Finding& finding) {
   return !is_about_one_rank(finding) || finding.why_no_gain.empty();
 }
 
-/// "the largest hint: 12 % of the time only copies run (saves up to 1.20 ms per step)"
+/// "the largest finding: 12 % of the time only copies run (a fix saves up to 1.20 ms per step)"
 std::string hint_text(const Finding& finding) {
-  std::string text = format("the largest hint: {}", printable(finding.title));
+  std::string text = format("the largest finding: {}", printable(finding.title));
   if (finding.gain_ns_per_step > 0)
-    text += format(" (saves up to {} per step)", duration_text(finding.gain_ns_per_step));
+    text += format(" (a fix saves up to {} per step)", duration_text(finding.gain_ns_per_step));
   return text;
 }
 

@@ -137,7 +137,7 @@ class Application {
       std::int64_t& ns = fixed_.scenario.item_ns[i];
       ns = factor ? std::llround(static_cast<double>(ns) * *factor) : ideal_[i];
     }
-    if (!any) return nothing(fix, "nothing of that kind");
+    if (!any) return nothing(fix, "nothing that this fix would change");
     return {};
   }
 

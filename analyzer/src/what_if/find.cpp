@@ -297,16 +297,20 @@ std::vector<std::string> doubts_of(const Graph& graph) {
     doubts.emplace_back("No steps were recorded, so the whole recording is treated as one step.");
   if (known.absent_partners > 0)
     doubts.push_back(
-        format("The partners of {} were not recorded, so the measured ends are kept and gains may be larger.",
+        format("The partners of {} were not recorded. The measured ends of such operations are kept, so a change may "
+               "save more than predicted.",
                counted(known.absent_partners, "operation")));
   if (const std::int64_t not_found = known.unsplit_members - known.absent_partners; not_found > 0)
-    doubts.push_back(format("The partners of {} were not found, so the measured ends are kept and gains may be larger.",
-                            counted(not_found, "operation")));
+    doubts.push_back(
+        format("The partners of {} were not found. The measured ends of such operations are kept, so a change may save "
+               "more than predicted.",
+               counted(not_found, "operation")));
   if (known.has_streams)
-    doubts.emplace_back("Waits between streams are inferred from times: gains may be too high if a wait was missed.");
+    doubts.emplace_back(
+        "Waits between streams are inferred from times: if a wait was missed, the predicted savings are too high.");
   if (known.late_causes > 0)
     doubts.push_back(
-        format("Left out: {}, since the cause ended after its effect had begun.", counted(known.late_causes, "wait")));
+        format("Left out: {} whose cause ended only after its effect had begun.", counted(known.late_causes, "wait")));
   return doubts;
 }
 

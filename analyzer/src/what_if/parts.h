@@ -18,8 +18,8 @@ struct Report;
 
 /// What no replay knows, in a sentence.
 inline constexpr std::string_view not_modelled =
-    "Not modelled: contention when overlap changes, network congestion, memory limits. Savings of several changes do "
-    "not add up.";
+    "Not modelled: contention when overlap changes, network congestion, memory limits. The savings of several changes "
+    "must not be added.";
 
 [[nodiscard]] nlohmann::ordered_json what_if_json(const WhatIfSection& section);
 

@@ -47,14 +47,14 @@ NotedTable predictions(const WhatIfSection& section, std::size_t most) {
   noted.left_out = left_out(ranks.size(), most);
   add_row(noted, section, "none: as recorded", section.replayed_ns);
   for (const RankReplay* rank : std::span{ranks}.first(ranks.size() - noted.left_out.rows))
-    add_row(noted, section, format("rank {} like its peers", rank->rank.value), *rank->without_rank_ns);
+    add_row(noted, section, format("rank {} as fast as its peers", rank->rank.value), *rank->without_rank_ns);
   if (!section.ranks.empty() && section.ideal_ns)
     add_row(noted, section, "no unevenness between ranks and steps", *section.ideal_ns);
   const auto is_transfer = [](const KindSlowdown& kind) { return kind.kind == "comm"; };
   if (section.ideal_network_ns && std::ranges::any_of(section.kinds, is_transfer))
     add_row(noted, section, "transfers take no time", *section.ideal_network_ns);
   if (section.without_host_delay_ns < section.replayed_ns)  // evened out, a host may take others longer
-    add_row(noted, section, "host as in its usual steps", section.without_host_delay_ns);
+    add_row(noted, section, "host as fast as in its usual steps", section.without_host_delay_ns);
   return noted;
 }
 
@@ -90,10 +90,10 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
   if (section.slowdown && *section.slowdown >= 1.005) {
     const std::string kinds = kinds_text(section);
     noted.notes.push_back(format("Unevenness makes steps {:.2f} times as long{}{}.", *section.slowdown,
-                                 kinds.empty() ? "" : "; each kind alone: ", kinds));
+                                 kinds.empty() ? "" : "; the unevenness of one kind of work alone: ", kinds));
   }
   if (const std::string uneven = operations_text(section); !uneven.empty())
-    noted.notes.push_back(format("Single operations and hosts alone: {}.", uneven));
+    noted.notes.push_back(format("The unevenness of one operation or host alone: {}.", uneven));
   // Fixing a part can gain a little more than fixing all; what is far outside of 0 to 1 is no share of it.
   const auto is_share = [](const std::optional<double>& share) { return share && *share >= 0 && *share < 1.01; };
   if (is_share(section.last_stage))

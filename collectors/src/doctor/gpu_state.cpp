@@ -121,7 +121,8 @@ GpuState driver_state(const fs::path& root) {
   void* const driver = dlopen(driver_library, RTLD_LAZY | RTLD_LOCAL);
   const std::string module = kernel_module_version(root);
   GpuState state{driver != nullptr, "NVIDIA driver", driver_library,
-                 "kernels, copies and GPU counters are not recorded; NVTX ranges, host samples and annotations are"};
+                 "kernels, copies and GPU counters are not recorded, but NVTX ranges, host samples and annotations "
+                 "still are"};
   if (driver == nullptr) {
     state.found = "none: libcuda.so.1 cannot be loaded";
     if (!module.empty() || host_devices(root).nvidia)
@@ -279,7 +280,7 @@ GpuState torch_state() {
     const std::string version = quoted_value(file, "__version__");
     if (version.empty()) continue;
     const std::string cuda = quoted_value(file, "cuda");
-    return {true, "PyTorch", format("{} in {}{}", version, folder.string(), cuda.empty() ? ", for the CPU" : ""),
+    return {true, "PyTorch", format("{} in {}{}", version, folder.string(), cuda.empty() ? ", built for the CPU" : ""),
             "nothing to do"};
   }
   return {false, "PyTorch", "not in the active environment",
@@ -318,7 +319,7 @@ GpuState hook_state(const char* variable, std::string_view what, std::string_vie
   const char* const value = std::getenv(variable);
   const bool foreign = value != nullptr && std::filesystem::path{value}.filename() != inject_library_name;
   return {!foreign, std::string{what},
-          foreign ? format("{} is set to {}", variable, value) : format("{} is free", variable),
+          foreign ? format("{} is set to {}", variable, value) : format("no other tool sets {}", variable),
           format("unset it to record {}", lost)};
 }
 

@@ -198,7 +198,8 @@ std::string container_warning(const Words& command, const Lookup& lookup, const 
   if (is_one_of(elsewhere, runtime))
     return format(
         "the processes in a {} container do not descend from this command and do not get its environment, so nothing "
-        "in the container is recorded; install rankscope in the image and start `rankscope record` inside",
+        "in the container is recorded; install rankscope in the image and start `rankscope record` inside the "
+        "container",
         runtime);
   const std::string list = bind_list(bound_by(options_of(command), lookup), needed);
   if (list.empty()) return {};
@@ -208,8 +209,9 @@ std::string container_warning(const Words& command, const Lookup& lookup, const 
 
 std::string container_note(const std::string& runtime, const NeededInside& needed) {
   return format(
-      "no process in the {} container was recorded: a process must see {} and {} (--bind), and use NVTX, CUDA, NCCL or "
-      "the annotation API; or install rankscope in the image and start `rankscope record` inside",
+      "no process in the {} container was recorded: to be recorded, a process must see {} and {} (--bind) and use "
+      "NVTX, CUDA, NCCL or the annotation API; otherwise, install rankscope in the image and start `rankscope record` "
+      "inside the container",
       runtime, needed.library.parent_path().string(), needed.spool.parent_path().string());
 }
 

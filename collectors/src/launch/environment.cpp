@@ -31,8 +31,8 @@ void set_hook(CommandEnvironment& environment, const Lookup& lookup, const Hook&
   const std::string theirs = value_of(lookup, hook.name);
   if (!is_foreign(theirs)) return environment.variables.emplace_back(hook.name, library), void();
   environment.warnings.push_back(
-      format("{} is set to {} and is not changed: {} are not recorded; unset it to record them", hook.name, theirs,
-             hook.what));
+      format("{} is already set to {} and was not changed, so {} are not recorded; unset it to record them", hook.name,
+             theirs, hook.what));
   for (const Source source : hook.sources) environment.lost.add(source);
 }
 

@@ -73,7 +73,8 @@ void add_pytorch(CommandEnvironment& environment, const Lookup& lookup, const fs
       tracer != nullptr && *tracer != '\0' && fs::path{tracer}.filename() != std::string_view{inject_library_name};
   if (!taken) return environment.variables.emplace_back(itt_library, library), void();
   environment.warnings.push_back(
-      format("{} is set to {} and is not changed: operators of PyTorch are not recorded; unset it to record them",
+      format("{} is already set to {} and was not changed, so operators of PyTorch are not recorded; unset it to "
+             "record them",
              itt_library, tracer));
 }
 
@@ -82,8 +83,9 @@ std::string pytorch_container_warning(const std::string& runtime, const Lookup& 
   for (const std::string_view prefix : container_prefixes)
     if (lookup((std::string{prefix} + python_path).c_str()) != nullptr) return {};
   return format(
-      "PyTorch: in the {} container, PYTHONPATH contains the recorder's hook and the folders set outside, not those of "
-      "the image; if programs in it do not find their modules, set APPTAINERENV_PYTHONPATH to the image's folders",
+      "PyTorch: in the {} container, PYTHONPATH contains the recorder's hook and the folders that were set outside the "
+      "container, but not those that the image sets; if programs in it do not find their modules, set "
+      "APPTAINERENV_PYTHONPATH to the image's folders",
       runtime);
 }
 
@@ -101,8 +103,9 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
   if (!seen.problem.empty()) notes.push_back("PyTorch: " + seen.problem);
   if (!used) {
     notes.emplace_back(
-        "PyTorch: no recorded Python program ran an operator of PyTorch (python -I, -E and -S do not load the hook, "
-        "and the hook needs ctypes); operators and steps were not recorded");
+        "PyTorch: no recorded Python program ran an operator of PyTorch, so no operators or steps were recorded; if "
+        "one did, note that python -I, -E and -S do not load the recorder's hook, and that the hook needs the module "
+        "ctypes");
     return;
   }
   if (!seen.operators && seen.problem.empty())

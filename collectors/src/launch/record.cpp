@@ -204,9 +204,9 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   if (summary.processes > 0) return;
   summary.notes.emplace_back(
       settings.collect.has(Source::host)
-          ? "nothing was recorded: no process had a rank, or used NVTX, CUDA or the annotation API, and none ran for a "
+          ? "nothing was recorded: no process had a rank, used NVTX, CUDA or the annotation API, or ran for at least a "
             "second"
-          : "nothing was recorded: no process had a rank, or used NVTX, CUDA or the annotation API");
+          : "nothing was recorded: no process had a rank or used NVTX, CUDA or the annotation API");
 }
 
 /// What was asked for is never left out silently.

@@ -50,7 +50,7 @@ Result<recording::Manifest> check_spool(const fs::path& spool) {
   if (const auto owner = owner_of(spool); owner != geteuid())
     return fail(ErrorKind::unreadable,
                 owner ? format("--recover: {} belongs to another user (uid {}), who must recover it", name, *owner)
-                      : format("--recover: {} is a link; name the folder itself", name));
+                      : format("--recover: {} is a link; give the folder itself", name));
   auto manifest = recording::read_manifest(spool);
   const bool is_spool = manifest ? manifest->spooled.has_value() : !recording::segments_of(spool).empty();
   if (!is_spool)

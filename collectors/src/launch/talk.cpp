@@ -30,8 +30,10 @@ std::string summary_text(const RecordSummary& summary) {
                    counted(summary.events_dropped, "event"));
   }
   if (summary.events_dropped > 0 && summary.disk_refusals > 0) {
-    text += format("rankscope: lost {}: the folder for segments was full; set RANKSCOPE_SPOOL to a larger one\n",
-                   counted(summary.events_dropped, "event"));
+    text += format(
+        "rankscope: lost {}: the folder in which segments are written was full; set RANKSCOPE_SPOOL to one "
+        "with more free space\n",
+        counted(summary.events_dropped, "event"));
   }
   if (summary.not_recorded > 0) {
     text += format("rankscope: {} could not be recorded: no segment file could be created\n",

@@ -55,7 +55,7 @@ std::string PmSampler::prepare(std::uint32_t device) {
   if (selection_.status != result::success)
     return cupti::pm_refusal(call_, selection_.status, "describing the chip " + chip_);
   if (selection_.names.empty())
-    return format("CUPTI knows no counter of {} ({}) that fits into one pass", name_, chip_);
+    return format("CUPTI offers no counter for {} ({}) that fits into one pass", name_, chip_);
   pm::Enable enable{.device = device};
   if (const int status = call_.enable(&enable); status != result::success)
     return cupti::pm_refusal(call_, status, "reserving the counters of " + name_);

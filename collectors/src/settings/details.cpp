@@ -7,13 +7,17 @@ namespace rankscope::collectors {
 namespace {
 
 constexpr std::array<DetailInfo, detail_count> detail_table{{
-    {Detail::shapes, "shapes", "shapes and types of operator inputs; costs the most: two strings per operator",
+    {Detail::shapes, "shapes",
+     "shapes and types of operator inputs, at the cost of two strings per operator (the most expensive of these "
+     "options)",
      "shapes of operator inputs"},
-    {Detail::memory, "memory", "each allocation and release of tensor memory; costs four records each", "allocations"},
+    {Detail::memory, "memory", "each allocation and release of tensor memory, at the cost of four records each",
+     "allocations"},
     {Detail::stack, "stack",
-     "where each operator was called from: module and source line; costs two strings per operator",
+     "where each operator was called from (module and source line), at the cost of two strings per operator",
      "call contexts of operators"},
-    {Detail::modules, "modules", "a range for each module's forward pass; costs two records each", "ranges of modules"},
+    {Detail::modules, "modules", "a range for each module's forward pass, at the cost of two records each",
+     "ranges of modules"},
 }};
 
 }  // namespace

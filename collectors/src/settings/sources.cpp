@@ -15,13 +15,14 @@ constexpr std::array<SourceInfo, source_count> source_table{{
     {Source::annotate, "annotate", "spans and collectives that a program reports through annotate.h", "", true},
     {Source::nvtx, "nvtx", "NVTX ranges, marks and payloads, including those of NCCL's functions", "",
      RANKSCOPE_HAVE_NVTX != 0},
-    {Source::host, "host", "CPU, memory, context switches, page faults, I/O and pressure, sampled", "/proc", true},
+    {Source::host, "host", "samples of CPU time, memory, context switches, page faults, I/O and pressure", "/proc",
+     true},
     {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", true},
     {Source::nccl, "nccl", "collectives inside NCCL, through its profiler plugin", "NCCL 2.23 or newer", true},
-    {Source::nvml, "nvml", "busy time, memory, power, clocks and links of the GPUs, sampled", "libnvidia-ml", true},
+    {Source::nvml, "nvml", "samples of busy time, memory, power, clocks and links of the GPUs", "libnvidia-ml", true},
     {Source::pm, "pm",
      "SM, tensor, DRAM, NVLink and PCIe activity of the GPUs, from their own counters (--pm-sampling)",
-     "libcupti of CUDA 12.6 or newer, and permission", true, false},
+     "libcupti of CUDA 12.6 or newer, and permission to read the counters", true, false},
 }};
 
 enum class Built : std::uint8_t { no, yes };

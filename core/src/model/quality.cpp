@@ -8,27 +8,35 @@ using enum Severity;
 
 constexpr std::array<CounterInfo, counter_count> table{{
     {events_dropped, "events_dropped", data_loss,
-     "The ring buffer was full: idle time is overstated where events are missing. Record with a larger --ring-kib or "
-     "fewer sources in --collect."},
+     "Events were lost because the ring buffer was full; where they are missing, idle time is overstated. Record with "
+     "a larger --ring-kib or fewer sources in --collect."},
     {segments_unreadable, "segments_unreadable", data_loss,
-     "A segment file has no valid header and was left out: its process is missing. Copy the recording again."},
+     "A segment file has no valid header and was left out, so the process that wrote it is missing. Copy the recording "
+     "again."},
     {segment_cut, "segment_cut", data_loss,
-     "A segment file ends in the middle of a chunk: the end of that process is missing. Copy the recording again."},
+     "A segment file ends in the middle of a chunk, so the last events of the process that wrote it are missing. Copy "
+     "the recording again."},
     {chunks_corrupt, "chunks_corrupt", data_loss,
-     "A chunk does not match its checksum and was left out. Copy the recording again or check the disk."},
+     "A chunk of a segment file does not match its checksum and was left out, so its events are missing. Copy the "
+     "recording again or check the disk."},
     {records_unknown, "records_unknown", info,
-     "Records of a newer minor version were skipped. Use a newer rankscope to see them."},
-    {names_lost, "names_lost", error, "Events refer to names that are missing, or names were cut off at 4000 bytes."},
+     "The recording contains records of a newer version of the format; they were skipped. Use a newer rankscope to "
+     "read them."},
+    {names_lost, "names_lost", error,
+     "Some events refer to names that are missing, or have names that were cut off at 4000 bytes."},
     {spans_unclosed, "spans_unclosed", info,
-     "Spans were still open when their process stopped; they are drawn up to its last event and marked as cut."},
+     "Some spans were still open when their process stopped. They are drawn up to the last event of that process and "
+     "marked as cut."},
     {ranks_missing, "ranks_missing", data_loss,
-     "Some ranks of the job are not in the recording: waits are lower bounds. Record every rank."},
+     "Some ranks of the job are not in the recording, so the true waits may be longer than the ones shown. Record "
+     "every rank."},
     {rank_unknown, "rank_unknown", error,
      "Some processes with events have no rank, or only a guessed one. Give --rank-env NAME when recording (or start "
      "the "
      "processes with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
-     "Several processes have the same rank (loader workers, shells); the one with the most events represents it."},
+     "Several processes have the same rank, as loader workers and shells do. The one with the most events represents "
+     "the rank."},
     {pop_without_push, "pop_without_push", info,
      "Some ranges have only an end: they began before the recording, or their beginning was lost."},
     {negative_duration, "negative_duration", error,
@@ -42,14 +50,16 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "ranks "
      "called different collectives."},
     {desync, "desync", error,
-     "Ranks of one group called different operations at the same position: probably a bug in the training program."},
+     "Ranks of one group called different operations at the same position in the order of the group's operations. This "
+     "is probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
-     "A collective ended on one rank before it began on another: the clocks disagree by more than the stated error."},
+     "A collective ended on one rank before it began on another, so the clocks disagree by more than the stated "
+     "error."},
     {clock_low, "clock_low", error,
-     "Clocks of different hosts could not be aligned well: the report says how far off they may be, and what is not "
-     "compared."},
+     "The clocks of different hosts could not be aligned well. The report says how far off they may be, and what it "
+     "therefore does not compare."},
     {manifest_unreadable, "manifest_unreadable", info,
-     "manifest.json is missing or damaged: facts about the run are missing."},
+     "manifest.json is missing or damaged, so some facts about the run are unknown."},
     {steps_partial, "steps_partial", info,
      "Steps that are cut off, incomplete or missing on some rank are left out of the statistics."},
     {steps_uneven, "steps_uneven", info,
@@ -57,33 +67,36 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {warmup_excluded, "warmup_excluded", info,
      "Slow steps at the beginning are left out of the statistics; --include-warmup counts them."},
     {no_comm_args, "no_comm_args", info,
-     "Communication has no group or sequence number: across ranks it is matched by order, or not at all."},
+     "Some communication was recorded without a group or sequence number. Its operations are matched across ranks by "
+     "their order, or not at all."},
     {pace_overruns, "pace_overruns", info,
-     "Some paced blocks took longer than their nominal time because the machine was too busy: times are noisier than "
-     "intended."},
+     "Some blocks of paced compute took longer than they were meant to because the machine was too busy, so times are "
+     "noisier than intended."},
     {processes_without_events, "processes_without_events", info,
-     "Some processes were only seen from outside: they have host samples, but no events."},
+     "Some processes were only sampled from outside: they have host samples, but no events."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
     {disk_full, "disk_full", data_loss,
-     "Events were lost because the folder for segments was full. Set RANKSCOPE_SPOOL to a larger one."},
+     "Events were lost because the folder in which segments are written was full. Set RANKSCOPE_SPOOL to a folder with "
+     "more free space."},
     {attributes_dropped, "attributes_dropped", data_loss,
-     "Details of events need more than 4 GiB: the rest was left out. Open fewer ranks or steps at a time."},
+     "The details of the events need more than 4 GiB; those beyond 4 GiB were left out. Open fewer ranks or steps at a "
+     "time."},
     {not_gathered, "not_gathered", error,
      "A recorder is still running, or was killed before it gathered its segments from its node-local folder, which may "
      "be cleared at any time. `rankscope doctor` on that host shows the folder; `rankscope record --recover FOLDER` "
      "gathers it."},
     {processes_not_recorded, "processes_not_recorded", data_loss,
-     "No segment could be created for some processes: they are missing. Set RANKSCOPE_SPOOL to a writable folder with "
-     "free space."},
+     "No segment could be created for some processes, so they are missing. Set RANKSCOPE_SPOOL to a writable folder "
+     "with free space."},
     {processes_not_watched, "processes_not_watched", info,
-     "Processes without events were not sampled either: there were more than 64 at a time, or no segment could be "
-     "created for them."},
+     "Some processes without events were not sampled either, because there were more than 64 of them at a time or no "
+     "segment could be created for them."},
     {chunks_missing, "chunks_missing", data_loss,
-     "Chunks are missing in the middle of a thread's events: the events in them are lost, and ranges that were open "
-     "there "
-     "are cut off. Copy the recording again or check the disk."},
+     "Chunks are missing in the middle of a thread's events. The events in them are lost, and ranges that were open "
+     "there are cut off. Copy the recording again or check the disk."},
     {truncated_input, "truncated_input", data_loss,
-     "A trace file ends early (the profiled program died, or the copy is incomplete): the rest is missing."},
+     "A trace file ends early (the profiled program died, or the copy is incomplete), so its later events are "
+     "missing."},
     {events_malformed, "events_malformed", data_loss,
      "Some events of a trace are not valid JSON and were left out. Record again with a newer profiler if they matter."},
     {events_repaired, "events_repaired", info,
@@ -92,13 +105,12 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events without a name, category, thread or time, and collectives that were exported incompletely, were left "
      "out."},
     {events_unsupported, "events_unsupported", info,
-     "Kinds of events that the profiler itself does not write (begin/end pairs, arrows of other tools) were left out."},
+     "Events of kinds that the profiler itself never writes (begin/end pairs, arrows of other tools) were left out."},
     {categories_unknown, "categories_unknown", info,
      "Events of unknown categories are kept as plain ranges and are not part of the breakdown of a rank's time."},
     {times_unusable, "times_unusable", data_loss,
-     "Some device activities without a usable time (0, longer than a day, or beyond 120 years) were left out; their "
-     "time "
-     "counts as idle."},
+     "Some device activities were left out because their times are unusable (0, longer than a day, or beyond 120 "
+     "years). Their time counts as idle."},
     {time_rounded_us, "time_rounded_us", info,
      "The trace has times in whole microseconds: events shorter than 1 us may have no length, and their order within 1 "
      "us is unknown."},
@@ -107,7 +119,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "A trace does not say when its clock started; times in that file start at its first event."},
     {kernels_without_launch, "kernels_without_launch", info,
      "Some device activities have no launch call in the trace, as happens at the edges of the recorded window and with "
-     "graphs."},
+     "CUDA graphs."},
     {kernel_before_launch, "kernel_before_launch", info,
      "According to the profiler's clocks, some device activities start before their launch call; times are kept as "
      "they "
@@ -120,13 +132,13 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Blocks of a trace file that look like environment variables or secrets are not shown or exported. They are still "
      "in the file itself: do not pass it on."},
     {graphs_opaque, "graphs_opaque", info,
-     "Each replay of a CUDA graph was recorded as one event: its kernels are unknown and count as compute. Record with "
-     "rankscope record --cuda-graphs node, or nsys profile --cuda-graph-trace=node."},
+     "Each replay of a CUDA graph was recorded as one event, so the kernels in it are unknown and its whole time "
+     "counts as compute. Record with rankscope record --cuda-graphs node, or nsys profile --cuda-graph-trace=node."},
     {payloads_not_exported, "payloads_not_exported", error,
      "The export lacks NCCL's descriptions of its calls, so bytes and communicators are unknown. Export the report "
      "again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     {source_warnings, "source_warnings", info,
-     "The tool that recorded this reported problems; rankscope dump shows them as metadata nsys.message."},
+     "The tool that made the recording reported problems; `rankscope dump` shows them in the metadata nsys.message."},
     {collectives_alone, "collectives_alone", info,
      "The partners of these collectives are ranks that were not recorded, so it is not known how much of the "
      "collectives' time is waiting. Record every rank into one folder."},
@@ -134,44 +146,45 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Files of different jobs were opened together, so their ranks are not compared. Open the files of one job at a "
      "time."},
     {rank_contested, "rank_contested", error,
-     "Two processes that ran at the same time were recorded as the same rank: its numbers mix both. Give each its own "
-     "rank (RANK, SLURM_PROCID), or record one job per recording."},
+     "Two processes that ran at the same time were recorded as the same rank, so the numbers of this rank mix both "
+     "processes. Give each its own rank (RANK, SLURM_PROCID), or record one job per recording."},
     {files_left_out, "files_left_out", error,
-     "Files in the folder are named like its traces but are not traces, and were left out: if they belong to ranks, "
-     "those ranks are missing. Copy them again, or move them away."},
+     "Some files in the folder have names like its traces but are not traces, and were left out. If they belong to "
+     "ranks, those ranks are missing. Copy them again, or move them away."},
     {clock_split_host, "clock_split_host", error,
-     "The ends of operations show that device times of ranks on one host do not share a clock: each rank was aligned "
-     "separately."},
+     "The times at which operations end show that the device times of ranks on one host come from different clocks, so "
+     "each rank was aligned separately."},
     {activities_dropped, "activities_dropped", data_loss,
-     "The CUDA profiler had no buffer for kernels, copies or calls: idle time is overstated where they are missing. "
-     "Record fewer steps (--window)."},
+     "The CUDA profiler ran out of buffers, so some kernels, copies or calls were lost; where they are missing, idle "
+     "time is overstated. Record fewer steps (--window)."},
     {activities_unknown, "activities_unknown", info,
      "Records of the CUDA profiler with an unknown kind or length were left out. Use a newer rankscope."},
     {sources_failed, "sources_failed", error,
-     "Some requested sources could not record. `rankscope record` printed the reason at its end; the metadata of "
-     "the processes has it, too (cupti_problem, nvml_problem, pm_problem)."},
+     "Some requested sources could not record. `rankscope record` printed the reason when it ended; it is also in the "
+     "metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
-     "Only the enqueue times of NCCL's collectives were recorded, not when they ran, so they are not part of the "
-     "breakdown of a rank's time. Record kernels too (--collect with cupti), or use --nccl kernel."},
+     "For NCCL's collectives, only the times at which they were enqueued were recorded, not the times at which they "
+     "ran, so these collectives are not part of the breakdown of a rank's time. Record kernels, too (include cupti in "
+     "--collect), or use --nccl kernel."},
     {comm_events_dropped, "comm_events_dropped", data_loss,
-     "NCCL had more events open at the same time than can be followed: the others were left out. Record with a lower "
-     "--nccl level."},
+     "NCCL had more events open at the same time than the recorder can follow; the others were left out. Record with a "
+     "lower --nccl level."},
     {pm_samples_dropped, "pm_samples_dropped", data_loss,
      "Samples of the GPUs' counters were lost before they could be read, or had no usable value. Record with a lower "
      "--pm-sampling rate."},
     {pm_metrics_left_out, "pm_metrics_left_out", info,
-     "Counters that a GPU does not have, or that do not fit into one pass with the others, were not sampled: the "
+     "Counters that a GPU does not have, or that do not fit into one pass with the others, were not sampled. The "
      "metadata of the processes lists them (pm_without)."},
     {gpu_clocks_held, "gpu_clocks_held", info,
-     "The counters of GPUs were sampled (--pm-sampling), which may keep their clocks fixed: compare durations only "
+     "The GPUs' counters were sampled (--pm-sampling), which may keep the GPUs' clocks fixed. Compare durations only "
      "with recordings made the same way."},
     {comm_not_announced, "comm_not_announced", info,
      "NCCL reported operations that the program had not announced for the same ranks. Reported and announced "
      "operations are both counted, so the number of bytes may be too high. Announce each operation before NCCL is "
      "called, on the thread that calls it."},
     {comm_announced_only, "comm_announced_only", info,
-     "The program announced collectives that NCCL did not report, although it reported others of the same group: their "
-     "times are host times."},
+     "NCCL did not report some of the collectives that the program announced, although it reported others of the same "
+     "group. The times of the unreported ones were taken on the host."},
     {comm_groups_unknown, "comm_groups_unknown", data_loss,
      "Collectives of process groups that torch.distributed did not make were left out: time in them counts as compute "
      "or idle. Create the groups with init_process_group or new_group."},
@@ -180,7 +193,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "ranks by its end time, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
     {tails_lost, "tails_lost", data_loss,
      "The events of these ranks end long before those of the other ranks, although their files are complete: the "
-     "profiler lost the rest. Steps that reach into the gap are left out. Record fewer steps at a time."},
+     "profiler lost the later events. Steps that reach into the gap are left out. Record fewer steps at a time."},
     {devices_not_read, "devices_not_read", error,
      "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "
      "profiler that supports the device."},

@@ -173,7 +173,7 @@ Result<void> TextReader::process_line(const Words& words) {
     } else if (word.key == "ended") {
       const std::size_t colon = std::min(word.value.find(':'), word.value.size());
       const auto ending = ending_from(std::string_view{word.value}.substr(0, colon));
-      if (!ending) return wrong(format("'{}' is not an ending", word.value));
+      if (!ending) return wrong(format("ended must be unknown, exited or vanished (is '{}')", word.value));
       process.ending = *ending;
       if (colon < word.value.size()) {
         RS_TRY(process.exit_status, integer(std::string_view{word.value}.substr(colon + 1)));

@@ -115,7 +115,7 @@ TEST(OperationsFoundByEnds, AreNotConcludedFromTwo) {
   const auto run = parts(2, together(2));
   const EndMatching found = match_by_ends(*run);
   EXPECT_EQ(found.run, nullptr);
-  EXPECT_THAT(found.note, HasSubstr("too few of their ends agree"));
+  EXPECT_THAT(found.note, HasSubstr("too few calls end at the same time"));
 }
 
 TEST(OperationsFoundByEnds, AreNotConcludedWhereChanceGivesAsMany) {
@@ -127,7 +127,7 @@ TEST(OperationsFoundByEnds, AreNotConcludedWhereChanceGivesAsMany) {
   const auto run = parts(2, all);
   const EndMatching found = match_by_ends(*run);
   EXPECT_EQ(found.run, nullptr);
-  EXPECT_THAT(found.note, HasSubstr("too few of their ends agree"));
+  EXPECT_THAT(found.note, HasSubstr("too few calls end at the same time"));
 }
 
 TEST(OperationsFoundByEnds, OfDifferentRanksAreDifferentGroups) {
@@ -236,7 +236,7 @@ TEST(OperationsFoundByEnds, AreNotConcludedFromBurstsThatMeetByChance) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const EndMatching found = match_by_ends(*unrelated(seed));
     EXPECT_EQ(found.run, nullptr) << seed << ' ' << found.note;
-    EXPECT_THAT(found.note, HasSubstr("too few of their ends agree"));
+    EXPECT_THAT(found.note, HasSubstr("too few calls end at the same time"));
   }
 }
 

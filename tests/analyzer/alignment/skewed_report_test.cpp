@@ -100,7 +100,7 @@ TEST(SkewedClocks, AreToldInTextJsonAndPage) {
   const Report report = analyze(*run, {});
   const std::string text = render_text(report, *run, {}, Colour::no);
   EXPECT_THAT(text, HasSubstr("Clocks: ends of shared operations, ±"));
-  EXPECT_THAT(text, HasSubstr("4 clocks aligned by the ends of operations"));
+  EXPECT_THAT(text, HasSubstr("4 clocks were aligned by the ends of operations"));
   const std::string json = render_json(report, *run, {});
   EXPECT_THAT(json, HasSubstr("\"method\": \"unit_ends\""));
   EXPECT_THAT(json, HasSubstr("\"residuals\""));

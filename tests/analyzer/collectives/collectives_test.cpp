@@ -129,7 +129,7 @@ TEST(Collectives, AShortTransferTellsNoBandwidth) {
   const Matched matched = match(
       "@run clock=same_host\n@group dp 0,1\n"
       "0 comm 0 10 allreduce group=dp seq=1 bytes=4\n1 comm 0 10 allreduce group=dp seq=1 bytes=4\n");
-  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "too short");
+  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "too short to measure");
 }
 
 TEST(Collectives, BytesThatDoNotFitAreCountedAndNotAdded) {
@@ -162,7 +162,7 @@ TEST(Collectives, AllReasonsForNoBandwidthAreSaid) {
       "@run clock=same_host\n@group dp 0,1\n"
       "0 comm 0 10 allreduce group=dp seq=1 bytes=4\n1 comm 0 10 allreduce group=dp seq=1 bytes=4\n"
       "0 comm 20 30000 allreduce group=dp seq=2\n1 comm 20 30000 allreduce group=dp seq=2\n");
-  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "too short; bytes not recorded");
+  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "too short to measure; the number of bytes was not recorded");
 }
 
 TEST(Collectives, ADifferenceBelowTheClockErrorNamesNobody) {

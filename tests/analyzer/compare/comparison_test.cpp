@@ -26,11 +26,11 @@ TEST(ComparisonText, SaysHowMuchHowSureAndWhere) {
   const std::string text = render_text(ComparisonView{slower_backward(), std::nullopt}, Colour::no);
   EXPECT_THAT(text, HasSubstr("B is 11."));
   EXPECT_THAT(text, HasSubstr("% slower than A."));
-  EXPECT_THAT(text, HasSubstr("95 % interval +"));
+  EXPECT_THAT(text, HasSubstr("the 95 % interval of the change is +"));
   EXPECT_THAT(text, HasSubstr("Most of the change is compute: 11."));
   EXPECT_THAT(text, HasSubstr("old.rankscope"));
   EXPECT_THAT(text, HasSubstr("backward_block"));
-  EXPECT_THAT(text, HasSubstr("One run per side cannot show differences from run to run"));
+  EXPECT_THAT(text, HasSubstr("With one run per side, a change cannot be told apart"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
@@ -40,7 +40,7 @@ TEST(Comparison, DoubtsBeginWithWhatMakesItAnotherJob) {
   const auto doubts = doubts_about(compare(digest(*a, {}, {"A", "old"}), digest(*b, {}, {"B", "new"})));
   ASSERT_FALSE(doubts.empty());
   EXPECT_THAT(doubts.front(), HasSubstr("These are not runs of the same job: "));
-  EXPECT_THAT(doubts.back(), HasSubstr("One run per side"));
+  EXPECT_THAT(doubts.back(), HasSubstr("With one run per side"));
   EXPECT_THAT(doubts_about(slower_backward()), Not(::testing::Contains(HasSubstr("not runs of the same job"))));
 }
 
@@ -101,8 +101,9 @@ TEST(Comparison, WhatIsNotListedIsSaidInTextAndPage) {
   comparison.asked_for.steps = {5, to_the_end};
   const ComparisonView view{comparison, std::nullopt};
   for (const std::string& shown : {render_text(view, Colour::no), render_html(view)}) {
-    EXPECT_THAT(shown, HasSubstr("Not listed: 3 that changed by at least 1 % of a step, which may be due to chance."));
-    EXPECT_THAT(shown, HasSubstr("Below 1 % of a step each: 4 new, 0 gone."));
+    EXPECT_THAT(shown,
+                HasSubstr("Not listed: 3 entries that changed by at least 1 % of a step, but perhaps by chance."));
+    EXPECT_THAT(shown, HasSubstr("Not listed: 4 new and 0 gone entries, each below 1 % of a step."));
     EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: it needs the time of each rank."));
     EXPECT_THAT(shown, HasSubstr("only steps 5 and later"));
   }

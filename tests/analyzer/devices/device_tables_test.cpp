@@ -126,7 +126,7 @@ TEST(DeviceTables, SayThatStreamsOfSeveralRanksAreLeftOut) {
         rank, 2 * rank, 2 * rank + 1);
   const auto run = rankscope::testing::run_of(text);
   EXPECT_THAT(tables_text(*run),
-              HasSubstr("Rows of streams left out: 2. --ranks with one rank shows the streams of that rank"));
+              HasSubstr("Rows of single streams left out: 2. --ranks with one rank shows the streams of that rank"));
   ReportOptions one;
   one.ranks = {RankId{1}};
   EXPECT_THAT(tables_text(*run, one), HasSubstr("   1  0:7            1"));

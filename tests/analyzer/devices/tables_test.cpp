@@ -45,10 +45,11 @@ TEST(DevicesTable, HasALinePerDeviceWithWhatWasSampled) {
                               "  rank  GPU  device  busy   MHz  °C  throttled\n"
                               "     0    0  H100    96 %  1450  83  50 % hardware thermal slowdown\n"
                               "     1    0  H100       –     –   –  –\n"));
-  EXPECT_THAT(text, HasSubstr("device busy (NVML), which includes waiting in NCCL"));
+  EXPECT_THAT(text, HasSubstr("in which NVML saw the device busy"));
   EXPECT_THAT(text, HasSubstr("rank 0, GPU 0: 2."));
   EXPECT_THAT(text, HasSubstr("Energy of 1 GPU: 2.5 kJ."));
-  EXPECT_THAT(text, HasSubstr("NVML, rank 1: no process of the recording sampled the GPU with this UUID."));
+  EXPECT_THAT(text, HasSubstr("NVML counters are missing for rank 1: no process of the recording sampled the GPU with "
+                              "this UUID."));
 }
 
 TEST(DevicesTable, IsLeftOutWhereNothingWasSampled) {

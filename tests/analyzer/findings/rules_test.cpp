@@ -134,10 +134,11 @@ TEST(Rules, RowsOfPointwiseKernelsAreFound) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->gain_ns_per_step, 50);
   EXPECT_EQ(finding->severity, FindingSeverity::minor);
-  EXPECT_EQ(finding->title, "25 % of the time goes to runs of pointwise kernels");
+  EXPECT_EQ(finding->title, "25 % of the time goes to sequences of pointwise kernels");
   EXPECT_EQ(finding->evidence,
-            "20 % in the kernels, 5 % in the gaps between them (50 ns per step and rank, part of the idle time); "
-            "costliest sequence (250 ns per step and rank): elementwise_kernel_a → elementwise_kernel_b");
+            "20 % in the kernels, 5 % in the gaps between them (50 ns per step and rank; this is also counted as idle "
+            "time); the costliest sequence (250 ns per step and rank) is elementwise_kernel_a → "
+            "elementwise_kernel_b");
   EXPECT_EQ(finding->advice.find("torch"), std::string::npos) << "no PyTorch was seen";
 }
 
@@ -204,7 +205,7 @@ TEST(Rules, SharesOfStepsAreNotMixedWithWholeRecordings) {
   const Finding* const finding = find(report, "fusable");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->gain_ns_per_step, 50);
-  EXPECT_EQ(finding->title, "25 % of the time goes to runs of pointwise kernels");
+  EXPECT_EQ(finding->title, "25 % of the time goes to sequences of pointwise kernels");
 }
 
 TEST(Rules, EachIsInTheTableOnceAndEndsInItsLimits) {

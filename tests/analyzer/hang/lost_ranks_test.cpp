@@ -213,7 +213,7 @@ TEST(LostRanks, RanksThatWereNeverRecordedAreNamed) {
   ASSERT_EQ(absent.size(), 1U);
   EXPECT_EQ(absent[0].title, "ranks 1, 3 (of 4) were not recorded");
   EXPECT_EQ(absent[0].evidence,
-            "only 2 of 4 ranks were recorded; waits are lower bounds, and an absent rank may be the late one");
+            "only 2 of 4 ranks were recorded; waits are lower bounds, and a missing rank may be the one that is late");
 }
 
 TEST(LostRanks, OfASingleRankNothingIsSaidOfWaits) {

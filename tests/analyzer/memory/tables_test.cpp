@@ -63,7 +63,7 @@ TEST(MemoryPage, DrawsThoseWithTheHighestPeaksAndSaysHowMany) {
   const std::string page = render_html(many_memories(), *run, {});
   EXPECT_THAT(page, Not(HasSubstr("Memory over time: rank 3,")));
   for (const int rank : {4, 11}) EXPECT_THAT(page, HasSubstr("Memory over time: rank " + std::to_string(rank) + ","));
-  EXPECT_THAT(page, HasSubstr("Drawn: the 8 with the highest peaks, out of 12."));
+  EXPECT_THAT(page, HasSubstr("Drawn: the 8 charts with the highest peaks, out of 12."));
 }
 
 TEST(MemoryTables, KeepTheProcessesThatHeldMostAndSaySo) {

@@ -59,7 +59,7 @@ TEST(RenderPipeline, SideBySideShowsTheWorkOfEachRank) {
   plan.ranks = 8;  // two pipelines of four places
   plan.faults = {synthetic::fault_from("slow:rank=6,factor=1.5")};
   const Rendered out = rendered(plan);
-  EXPECT_THAT(out.text, HasSubstr("Work of each rank in ms per step, pipelines side by side (rows) × positions:"));
+  EXPECT_THAT(out.text, HasSubstr("Work of each rank in ms per step; one row for each pipeline, one column"));
   EXPECT_THAT(out.page, HasSubstr("id=\"worker-map\""));
   EXPECT_THAT(out.page, HasSubstr("rank 6, position 3: works 360 ms per step, +120.00 ms relative to the median rank"));
   EXPECT_THAT(out.page, HasSubstr("heat-6"));

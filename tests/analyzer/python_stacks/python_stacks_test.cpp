@@ -124,7 +124,7 @@ TEST(PythonStacks, NameTheLineOfARankThatLoadsItsDataSlowly) {
   EXPECT_EQ(run.json["stragglers"][0]["code"]["function"], "Tokens.__getitem__");
   EXPECT_EQ(run.json["stragglers"][0]["code"]["peers_ns_per_step"], row.code->peers_ns_per_step);
   EXPECT_THAT(run.report.findings->at(0).evidence,
-              HasSubstr("; in Tokens.__getitem__, data.py:31: 44.9 ms per step, 4"));
+              HasSubstr("; the time goes into Tokens.__getitem__ (data.py:31), which takes 44.9 ms per step, and 4"));
   EXPECT_THAT(run.report.findings->at(0).evidence, HasSubstr(" ms on its peers"));
   EXPECT_THAT(run.text, HasSubstr("PYTHON CODE"));
 }
@@ -145,7 +145,7 @@ TEST(PythonStacks, NameTheLineThatComputesLonger) {
 
 TEST(PythonStacks, StandInTheVerdict) {
   const std::string text = analyzed(with_samples(slow(&StepPlan::data, 45))).text;
-  EXPECT_THAT(text.substr(0, text.find("RUN")), HasSubstr("Tokens.__getitem__, data.py:31"));
+  EXPECT_THAT(text.substr(0, text.find("RUN")), HasSubstr("Tokens.__getitem__ (data.py:31)"));
 }
 
 TEST(PythonStacks, NameWorkersThatLoadRatherThanTheLineThatWaitsForThem) {

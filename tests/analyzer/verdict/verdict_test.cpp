@@ -56,18 +56,18 @@ TEST(Verdict, OfAMinorFindingSaysThatNoLargeProblemWasFound) {
   Finding hint = finding_of("fusable", FindingSeverity::minor, "27 % of the time pointwise kernels run in a row");
   hint.gain_ns_per_step = 1'200'000;
   EXPECT_THAT(verdict_sentences(report_with({hint})),
-              ElementsAre("No large problem was found in 20 steps of 4 ranks; the largest hint: 27 % of the time "
-                          "pointwise kernels run in a row (saves up to 1.20 ms per step)."));
+              ElementsAre("No large problem was found in 20 steps of 4 ranks; the largest finding: 27 % of the time "
+                          "pointwise kernels run in a row (a fix saves up to 1.20 ms per step)."));
 }
 
 TEST(Verdict, OfAMinorFindingClaimsNothingOfWhatCannotBeTold) {
   Report report =
       report_with({finding_of("fusable", FindingSeverity::minor, "27 % of the time pointwise kernels run in a row")});
   report.steps = unavailable("no step marks were recorded");
-  report.stragglers = unavailable("it needs steps");
+  report.stragglers = unavailable("this cannot be computed without steps");
   EXPECT_THAT(
       verdict_sentences(report),
-      ElementsAre("No large problem was found in what can be judged; the largest hint: 27 % of the time pointwise "
+      ElementsAre("No large problem was found in what can be judged; the largest finding: 27 % of the time pointwise "
                   "kernels run in a row.",
                   "Cannot tell which rank is slow or how long a step takes: no step marks were recorded."));
 }
@@ -80,9 +80,8 @@ TEST(Verdict, AShareThatIsOnlyHeldAtMinorIsNotCalledSmall) {
   ASSERT_EQ(report.findings->front().id, "idle");
   EXPECT_EQ(report.findings->front().severity, FindingSeverity::minor);
   EXPECT_EQ(verdict_of(report).headline,
-            "The largest hint: 80 % of the time between the first and the last device work, nothing runs; how large a "
-            "problem "
-            "it is cannot be judged without steps.");
+            "The largest finding: 80 % of the time between the first and the last device work, nothing runs; how large "
+            "a problem it is cannot be judged without steps.");
 }
 
 TEST(Verdict, AMinorFindingOnARankWhoseCostIsUnknownIsStated) {
@@ -130,8 +129,8 @@ TEST(Verdict, WithOneRankOfManyItSaysWhatThatRankShows) {
 
 TEST(Verdict, WithOneRankOfManyAHintOfThatRankIsNotLost) {
   EXPECT_THAT(verdict_sentences(report_on(1, 8, 120'000)),
-              Contains("No large problem was found in rank 0; the largest hint: 12 % of the time, only communication "
-                       "runs."));
+              Contains("No large problem was found in rank 0; the largest finding: 12 % of the time, only "
+                       "communication runs."));
 }
 
 TEST(Verdict, SaysOnceHowManyRanksWereRecorded) {

@@ -80,7 +80,8 @@ TEST(WhatIf, PartnersThatWereRecordedAreNotCalledMissing) {
   ASSERT_TRUE(section) << section.error().why;
   ASSERT_FALSE(section->doubts.empty());
   EXPECT_EQ(section->doubts[0],
-            "The partners of 2 operations were not found, so the measured ends are kept and gains may be larger.");
+            "The partners of 2 operations were not found. The measured ends of such operations are kept, so a change "
+            "may save more than predicted.");
 }
 
 // Kernels follow their launches after 20, 10 and 20 ns: the median of the delays is above their mean.

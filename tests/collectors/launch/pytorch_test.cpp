@@ -433,7 +433,7 @@ TEST(PyTorchHook, KeepsAnotherTracerOfItt) {
   add_pytorch(environment, lookup, "/spool/python", "/l/librankscope_inject.so");
   EXPECT_THAT(environment.variables, ElementsAre(Pair("PYTHONPATH", "/spool/python")));
   EXPECT_THAT(environment.warnings,
-              ElementsAre(HasSubstr("libittnotify_collector.so and is not changed: operators of PyTorch")));
+              ElementsAre(HasSubstr("libittnotify_collector.so and was not changed, so operators of PyTorch")));
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ TEST(CommandEnvironment, KeepsOthersAndSaysWhatIsLost) {
   EXPECT_EQ(value_in(environment, "LD_PRELOAD"), "/usr/lib/libjemalloc.so:/l/librankscope_inject.so");
   ASSERT_EQ(environment.warnings.size(), 2U);
   EXPECT_THAT(environment.warnings[0],
-              ::testing::HasSubstr("/opt/nsys/libToolsInjection64.so and is not changed: NVTX ranges"));
+              ::testing::HasSubstr("/opt/nsys/libToolsInjection64.so and was not changed, so NVTX ranges"));
 }
 
 TEST(CommandEnvironment, ApptainerAndSingularityHandTheVariablesIntoTheirContainers) {

@@ -224,15 +224,16 @@ TEST(Fitting, TheFirstDifferenceIsNamed) {
   };
   const auto infos = infos_of(state);
   EXPECT_THAT(fits({{"kind", "mlp"}, {"hidden", "64"}}, "sgd", infos),
-              HasSubstr("the model's hidden is \"12\" in the checkpoint and \"64\" here"));
+              HasSubstr("the setting hidden is \"12\" in the checkpoint and \"64\" in this run"));
   EXPECT_THAT(fits({{"kind", "mlp"}}, "sgd", infos),
-              HasSubstr("the model's hidden is \"12\" in the checkpoint and not set here"));
+              HasSubstr("the setting hidden is \"12\" in the checkpoint and not set in this run"));
   EXPECT_THAT(fits(facts_of(10, 1).model, "adamw", infos),
               HasSubstr("its optimizer is \"sgd\", but this run uses \"adamw\""));
   auto changed = infos;
   changed[1].shape = {9, 12};
   EXPECT_THAT(fits(facts_of(10, 1).model, "sgd", changed),
-              HasSubstr("tensor layer0.linear.weight/momentum is F32 [12, 9] in the checkpoint and F32 [9, 12] here"));
+              HasSubstr("tensor layer0.linear.weight/momentum is F32 [12, 9] in the checkpoint and F32 [9, 12] in this "
+                        "run"));
   changed[0].type = ElementType::f64;
   EXPECT_THAT(fits(facts_of(10, 1).model, "sgd", changed),
               HasSubstr("tensor layer0.linear.weight is F32 [12, 9] in the checkpoint and F64"));

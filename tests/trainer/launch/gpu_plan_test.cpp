@@ -120,7 +120,7 @@ TEST(DeviceConflict, RanksOnGpusOfTheirOwnFitTogether) {
 TEST(DeviceConflict, TwoRanksOnOneGpuAreRefusedUnlessTheyMay) {
   const std::vector<RankDevice> ranks{{0, "a", "GPU-1"}, {1, "a", "GPU-1"}};
   EXPECT_EQ(device_conflict(ranks),
-            "ranks 0 and 1 use the same GPU of a (GPU-1); give each rank its own GPU, or use --device cpu, or "
+            "ranks 0 and 1 use the same GPU on host a (GPU-1); give each rank its own GPU, or use --device cpu, or "
             "--share-gpu for a test");
   EXPECT_NE(device_conflict(std::vector<RankDevice>{{0, "container a", "GPU-1"}, {1, "container b", "GPU-1"}}), "");
   EXPECT_EQ(device_conflict(std::vector<RankDevice>{{0, "a", "GPU-1", true}, {1, "a", "GPU-1", true}}), "");

@@ -68,7 +68,7 @@ TEST(Options, ThatAModeHasNoUseForNameThoseThatHave) {
   EXPECT_EQ(
       line.error().message,
       "--accumulate: only for --parallel single, dp, mp, ddp, ddp+mp, zero1, zero2, zero3, tp, tp+sp and tile, not "
-      "for pp; a pipeline accumulates over its micro-batches: give --micro-batches");
+      "for pp; a pipeline accumulates gradients over its micro-batches, so use --micro-batches");
 }
 
 TEST(Options, RanksThatShareLayersHaveAHeadEach) {

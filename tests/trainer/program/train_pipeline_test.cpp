@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(
                               "a batch of 10 samples cannot be cut into 4 micro-batches; use a batch of 8 or 12"},
                       Refused{"--ranks 2 --schedule nowhere.csv", "neither a file nor the name of a schedule"},
                       Refused{"--ranks 3 --fault data:rank=1,ms=5", "rank 1 loads no data"},
-                      Refused{"--ranks 2 --accumulate 2", "a pipeline accumulates over its micro-batches"}));
+                      Refused{"--ranks 2 --accumulate 2", "a pipeline accumulates gradients over its micro-batches"}));
 
 TEST(TrainPipelineRefuses, ItsOptionsInOtherModes) {
   const ProgramResult result = train("--parallel ddp --ranks 2 --schedule gpipe");

@@ -98,7 +98,7 @@ TEST_P(RefusedValidation, IsExplained) {
 INSTANTIATE_TEST_SUITE_P(BadInput, RefusedValidation,
                          ::testing::Values(Refused{"--validation-samples 10", "needs --validate-every N"},
                                            Refused{"--validate-every 1 --samples 100 --validation-samples 101",
-                                                   "there are only 100"},
+                                                   "the validation set has only 100"},
                                            Refused{"--validate-every 0", "--validate-every"}));
 
 // Between two steps each copy has BatchNorm statistics of its own; a checkpoint has those of the first one.

@@ -92,10 +92,10 @@ tl::unexpected<Error> cannot_write(const std::filesystem::path& path, std::strin
 
 Result<void> sync_folder(const std::filesystem::path& folder) {
   const Descriptor opened{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (opened.number() < 0) return cannot_write(folder, "its folder", errno);
+  if (opened.number() < 0) return cannot_write(folder, "the folder itself", errno);
   // Some network file systems cannot sync a folder: a rename there is with the server when it returns.
   if (::fsync(opened.number()) == 0 || errno == EINVAL || errno == ENOTSUP) return {};
-  return cannot_write(folder, "its folder", errno);
+  return cannot_write(folder, "the folder itself", errno);
 }
 
 namespace {

@@ -102,8 +102,8 @@ Result<void> check_model(const Checkpoint& checkpoint, const NamedOptions& model
     const auto there = value_of(saved, name);
     const auto here = value_of(model, name);
     if (there != here)
-      return misfit(checkpoint,
-                    format("the model's {} is {} in the checkpoint and {} here", name, shown(there), shown(here)));
+      return misfit(checkpoint, format("the setting {} is {} in the checkpoint and {} in this run", name, shown(there),
+                                       shown(here)));
   }
   return {};
 }
@@ -115,7 +115,7 @@ Result<void> check_tensors(const Checkpoint& checkpoint, std::span<const TensorI
     const auto found = saved.find(tensor.name);
     if (found == saved.end()) return misfit(checkpoint, why_missing(checkpoint.manifest(), tensor.name));
     if (*found->second != tensor)
-      return misfit(checkpoint, format("tensor {} is {} in the checkpoint and {} here", tensor.name,
+      return misfit(checkpoint, format("tensor {} is {} in the checkpoint and {} in this run", tensor.name,
                                        shown(*found->second), shown(tensor)));
     if (expected == Expected::all_tensors) saved.erase(found);
   }
@@ -247,8 +247,9 @@ Result<std::vector<std::byte>> Checkpoint::read(const std::string& tensor, Eleme
   const auto& [info, places] = found->second;
   const std::int64_t elements = elements_of(info).value_or(0);
   if (range.begin < 0 || range.end < range.begin || range.end > elements)
-    return fail(ErrorKind::not_computable, format("{}: elements {} to {} of {} were requested, but it has {}", path(),
-                                                  range.begin, range.end, tensor, elements));
+    return fail(ErrorKind::not_computable,
+                format("{}: elements {} to {} of tensor {} were requested, but it has only {}", path(), range.begin,
+                       range.end, tensor, elements));
   std::vector<std::byte> bytes(static_cast<std::size_t>(range.count() * bytes_of(info.type)));
   std::int64_t at = range.begin;
   const auto fill = [&](const Place& place) -> Result<void> {

@@ -81,7 +81,7 @@ std::string ranks_text(const std::vector<RankCost>& ranks) {
 }
 
 std::string what_is_shown(const RankCost& rank, std::size_t kinds, int ranks) {
-  if (kinds > 1) return format("what rank {} ({}), which holds the most, needs", rank.rank, rank.has);
+  if (kinds > 1) return format("what rank {} ({}) needs; no other rank holds more memory", rank.rank, rank.has);
   return ranks == 1 ? "what the rank needs" : "what each rank needs";
 }
 

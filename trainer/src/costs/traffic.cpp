@@ -74,7 +74,7 @@ class TrafficOf {
               "gradients, once per step: as large as the parameters");
           if (options_.ddp.find_unused) {
             const auto count = static_cast<std::int64_t>(parameter_sizes(blocks, width_).size());
-            add(group, "allreduce", 1, 4 * count, "4 B per parameter tensor: whether it was used");
+            add(group, "allreduce", 1, 4 * count, "4 B per parameter tensor, to say whether it was used");
           }
           break;
         }
@@ -157,7 +157,7 @@ class TrafficOf {
       if (lines > 0) add("tile halo", "send", runs(), runs() * lines * line, formula);
     };
     constexpr auto forward = "samples x channels x halo of each layer and neighbour, in forward";
-    constexpr auto backward = "the same for the gradients, in backward";
+    constexpr auto backward = "samples x channels x halo of each layer and neighbour, for the gradients in backward";
     if (has_before) send(halo.after, forward);
     if (has_after) send(halo.before, forward);
     if (!layer.input_needs_gradient) return;
@@ -172,11 +172,12 @@ class TrafficOf {
       for (const auto& block : blocks)
         for (const SharedLayer& layer : block.shared) add_shared_layer(group, layer);
       if (const std::int64_t terms = elements_with_terms(blocks); terms > 0) {
-        add(group, "allreduce", 1, terms * width_, "gradients of norms, positions and biases of rows, once per step");
+        add(group, "allreduce", 1, terms * width_,
+            "gradients of norms, positions and the biases of row-parallel layers, once per step");
       }
       if (question_.model.shares_loss && has_last(i)) {
         add(group, "allreduce", 3 * runs(), 3 * runs() * samples() * question_.model.labels * width_,
-            "3 values per label: largest logit, sum, target");
+            "3 values per label: largest logit, sum of exponentials, logit of the target");
       }
     }
   }
@@ -188,18 +189,20 @@ class TrafficOf {
     const bool is_column = layer.kind == SharedLayer::Kind::column;
     if (!splits_sequence(options_)) {
       if (is_column && layer.input_needs_gradient)
-        add(group, "allreduce", runs(), whole, "gradient of the input of each column");
-      if (!is_column) add(group, "allreduce", runs(), whole, "output of each row");
+        add(group, "allreduce", runs(), whole, "gradient of the input of each column-parallel layer");
+      if (!is_column) add(group, "allreduce", runs(), whole, "output of each row-parallel layer");
       return;
     }
     const std::int64_t own = whole / sharers_of(question_);
     if (is_column) {
-      add(group, "allgather", 2 * runs(), 2 * own, "own tokens of the input of each column, in forward and backward");
+      add(group, "allgather", 2 * runs(), 2 * own,
+          "this rank's tokens of the input of each column-parallel layer, in forward and backward");
       if (layer.input_needs_gradient)
-        add(group, "reduce_scatter", runs(), own, "own tokens of the gradient of each column's input");
+        add(group, "reduce_scatter", runs(), own,
+            "this rank's tokens of the gradient of each column-parallel layer's input");
     } else {
-      add(group, "reduce_scatter", runs(), own, "own tokens of the output of each row");
-      add(group, "allgather", runs(), own, "own tokens of the gradient of each row's output");
+      add(group, "reduce_scatter", runs(), own, "this rank's tokens of the output of each row-parallel layer");
+      add(group, "allgather", runs(), own, "this rank's tokens of the gradient of each row-parallel layer's output");
     }
   }
 

@@ -33,7 +33,8 @@ Result<std::vector<std::byte>> read_all(const fs::path& path) {
     }
     if (got == 0) return bytes;
     bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + got);
-    if (bytes.size() > largest_file) return fail(ErrorKind::unreadable, format("{}: larger than 4 GiB", path.string()));
+    if (bytes.size() > largest_file)
+      return fail(ErrorKind::unreadable, format("{}: is larger than 4 GiB", path.string()));
   }
 }
 

@@ -122,7 +122,7 @@ std::string device_conflict(std::span<const RankDevice> ranks) {
     const auto [known, is_new] = owner.try_emplace(rank.device, rank.rank);
     if (is_new) continue;
     return format(
-        "ranks {} and {} use the same GPU of {} ({}); give each rank its own GPU, or use --device cpu, or "
+        "ranks {} and {} use the same GPU on host {} ({}); give each rank its own GPU, or use --device cpu, or "
         "--share-gpu for a test",
         known->second, rank.rank, rank.host, rank.device);
   }

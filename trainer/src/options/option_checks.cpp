@@ -34,7 +34,7 @@ constexpr std::array mode_rules{
     ModeRule{ModeOption::split, "--split", [](const TrainOptions& o) { return !o.pipeline.split.empty(); }},
     ModeRule{ModeOption::devices, "--devices", [](const TrainOptions& o) { return o.devices != 0; }},
     ModeRule{ModeOption::accumulate, "--accumulate", [](const TrainOptions& o) { return o.accumulate != 1; },
-             "; a pipeline accumulates over its micro-batches: give --micro-batches"},
+             "; a pipeline accumulates gradients over its micro-batches, so use --micro-batches"},
     ModeRule{ModeOption::unused_head, "--unused-head", [](const TrainOptions& o) { return o.model.unused_head; }},
     ModeRule{ModeOption::reducer, "--ddp-impl c10d and --find-unused",
              [](const TrainOptions& o) { return o.ddp.implementation != DdpImplementation::own || o.ddp.find_unused; }},

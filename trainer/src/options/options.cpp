@@ -71,13 +71,14 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--seq", o.model.sequence, "Tokens per sample of gpt (default: set by --scale)")
       ->check(CLI::Range(1, 65536));
-  app.add_flag("--unused-head", o.model.unused_head, "Add a head that odd steps do not use (needs --find-unused)");
+  app.add_flag("--unused-head", o.model.unused_head,
+               "Add a second head that is not used in odd steps (needs --find-unused)");
 }
 
 void add_training_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--steps", o.steps, "Steps to train (default: those of --epochs if given, otherwise 20)")
+  app.add_option("--steps", o.steps, "Steps to train (default: as many as --epochs needs if it is given, otherwise 20)")
       ->check(CLI::Range(1, 1000000000));
-  app.add_option("--epochs", o.epochs, "Passes over the data; --steps may end the run earlier")
+  app.add_option("--epochs", o.epochs, "Passes over the data; --steps can end the run earlier")
       ->check(CLI::Range(1, 1000000));
   auto* global = app.add_option("--global-batch", o.global_batch,
                                 "Samples per step of all ranks together (default: follows from --batch-per-device)");
@@ -174,7 +175,7 @@ void add_tile_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--tiles", o.tile.grid, "Rows x columns of tiles, such as 2x2 (default: one row per rank)");
   app.add_option_function<std::string>(
          "--halo", [&o](const std::string& value) { o.tile.exchange_halos = value == "on"; },
-         "Whether tiles exchange their borders (default on); off shows the resulting error")
+         "Whether tiles exchange their borders (default on); off gives wrong results, as a demonstration")
       ->check(CLI::IsMember({"on", "off"}))
       ->type_name("on|off");
 }
@@ -238,10 +239,10 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
 }
 
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
-  app.add_option(
-         "--pace", raw.pace,
-         "Nominal compute time of a step: milliseconds, auto (measured) or off; the default is auto if there are more "
-         "ranks than cores, so that ranks do not disturb one another, otherwise off; on GPUs auto means off")
+  app.add_option("--pace", raw.pace,
+                 "Nominal compute time of a step, which ranks keep by waiting: milliseconds, auto (measured) or off. "
+                 "The default is auto if there are more ranks than cores, so that ranks do not disturb one another; "
+                 "otherwise it is off. On GPUs, auto means off")
       ->capture_default_str();
   app.add_option("--seq-dist", raw.lengths,
                  "Sample lengths of gpt in tokens, up to --seq, so that ranks have unequal work: full, "

@@ -102,7 +102,7 @@ Result<void> check_pipeline(const TrainOptions& options, const RunPlan& plan, in
 Result<void> check_faults(const TrainOptions& options, int world_size, std::int64_t steps) {
   for (const auto& fault : options.faults) {
     if (fault.rank >= world_size) {
-      return fail(ErrorKind::usage, format("--fault {}: no rank {}: the ranks are 0 to {}", fault_text(fault),
+      return fail(ErrorKind::usage, format("--fault {}: there is no rank {}; the ranks are 0 to {}", fault_text(fault),
                                            fault.rank, world_size - 1));
     }
     if (fault.kind == FaultKind::comm && world_size == 1) {

@@ -289,7 +289,7 @@ void Sequence::arrival(const Arrival& arrival) {
   {
     pbf_writer event{packet, packet::track_event};
     event.add_uint64(event::category_iids, interner_.category(SpanKind::comm));
-    plain(event, Key::state, "its sender begins");
+    plain(event, Key::state, "the matching send begins");
     event.add_enum(event::type, event::instant);
     event.add_uint64(event::name_iid, interner_.event_name(run_.collectives()[arrival.collective].op));
     event.add_fixed64(event::flow_ids, static_cast<std::uint64_t>(plan_.flows()[arrival.collective].id));

@@ -60,7 +60,7 @@ void write_section(Writer& page, const DocumentSection& written) {
 void write_body(Writer& page, const DocumentTitle& title, std::span<const DocumentSection> all) {
   const auto body = page.scope("body");
   if (!all.empty())  // the verdict, unless only other sections were asked for
-    page.element("a", format("To: {}", all.front().title),
+    page.element("a", format("Skip to: {}", all.front().title),
                  {{"class", "skip"}, {"href", format("#{}", all.front().id)}});
   {
     const auto header = page.scope("header");

@@ -23,7 +23,7 @@ constexpr std::array<AmountShade, 5> amount_shades{{{0, {"heat-3", "none"}},
                                                     {0.1, {"heat-4", "up to 10 % of the largest"}},
                                                     {0.33, {"heat-5", "10 to 33 %"}},
                                                     {0.67, {"heat-6", "33 to 67 %"}},
-                                                    {1e300, {"heat-7", "more"}}}};
+                                                    {1e300, {"heat-7", "more than 67 %"}}}};
 
 std::string_view colour_of(std::int64_t amount, std::int64_t largest) {
   const double share = static_cast<double>(amount) / static_cast<double>(std::max<std::int64_t>(1, largest));

@@ -46,7 +46,7 @@
   }
 
   function addFilter(table) {
-    const label = make("label", "filter", "Show only rows with");
+    const label = make("label", "filter", "Show only rows that contain");
     const input = make("input");
     input.type = "search";
     label.append(input);

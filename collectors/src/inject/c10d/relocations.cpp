@@ -192,7 +192,7 @@ std::string stand_in_front(const char* library, std::span<const Hook> hooks) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (write(image, slots[i])) continue;
     undo(image, std::span(slots).first(i), targets);
-    return "its tables cannot be written";
+    return "its relocation tables cannot be written";
   }
   return {};  // the library stays loaded: the handle is not closed
 }

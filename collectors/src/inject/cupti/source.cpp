@@ -331,8 +331,8 @@ std::string subscribe(Source& own) {
   const std::string who =
       other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
   return format(
-      "{} already uses CUPTI, and only one profiler in a process can; kernels and copies are not recorded: stop that "
-      "profiler, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
+      "{} already uses CUPTI, and only one profiler in a process can use it, so kernels and copies are not recorded; "
+      "stop that profiler, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
       who);
 }
 

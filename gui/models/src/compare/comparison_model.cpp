@@ -73,8 +73,8 @@ std::vector<TableColumn> comparison_columns() {
           number(ComparisonModel::tr("In A")),
           number(ComparisonModel::tr("In B")),
           number(ComparisonModel::tr("Change")),
-          number(ComparisonModel::tr("In %")),
-          number(ComparisonModel::tr("Of the step"))};
+          number(ComparisonModel::tr("Change in %")),
+          number(ComparisonModel::tr("In % of the step"))};
 }
 
 }  // namespace

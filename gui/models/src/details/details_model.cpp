@@ -38,9 +38,10 @@ nanoseconds own_time(const Run& run, SpanId id) {
 QString cut_text(std::uint8_t flags) {
   const bool begin = (flags & span_flag::cut_begin) != 0;
   const bool end = (flags & span_flag::cut_end) != 0;
-  if (begin && end) return DetailsModel::tr("began before the recording and was still open at its end");
-  if (begin) return DetailsModel::tr("began before the recording, or its beginning was lost");
-  return end ? DetailsModel::tr("still open when the recording ended, or its end was lost") : QString{};
+  if (begin && end)
+    return DetailsModel::tr("began before the recording and was still running when the recording ended");
+  if (begin) return DetailsModel::tr("began before the recording, or the beginning of the event was lost");
+  return end ? DetailsModel::tr("still running when the recording ended, or its end was lost") : QString{};
 }
 
 }  // namespace
@@ -148,7 +149,7 @@ void DetailsModel::add_other_ranks(const Run& run, SpanId id) {
   const nanoseconds median{rankscope::median(others)};
   QString text = tr("median %1 (%2)").arg(time_text(median), qt_text(counted(others.size(), "rank")));
   if (median > nanoseconds{0})
-    text += tr(", here %1×")
+    text += tr("; this event takes %1× as long")
                 .arg(static_cast<double>(run.span(id).time.length().count()) / static_cast<double>(median.count()), 0,
                      'f', 2);
   add(tr("On other ranks"), text);
@@ -254,7 +255,8 @@ void DetailsModel::add_sums(const RangeAnswer& sums) {
                          std::pair{tr("Copies"), all.memory_ns},
                          std::pair{tr("Idle"), all.idle_ns}};
   if (all.window_ns > 0)
-    add(tr("Ranks"), tr("%1, %2 in total").arg(sums.ranks.size()).arg(time_text(nanoseconds{all.window_ns})));
+    add(tr("Ranks"),
+        tr("%1, whose times add up to %2").arg(sums.ranks.size()).arg(time_text(nanoseconds{all.window_ns})));
   for (const auto& [name, ns] : parts)
     if (ns > 0)
       add(name, tr("%1 (%2)").arg(time_text(nanoseconds{ns}),

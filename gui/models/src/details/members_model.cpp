@@ -19,7 +19,7 @@ std::vector<TableColumn> member_columns() {
   return {{MembersModel::tr("Member")},
           number(MembersModel::tr("Arrived")),
           number(MembersModel::tr("Waited")),
-          {MembersModel::tr("For")},
+          {MembersModel::tr("Waited for")},
           number(MembersModel::tr("Duration"))};
 }
 
@@ -55,7 +55,7 @@ void MembersModel::reload() {
   if (part != Span::no_collective) {
     const auto& report = session_.report();
     if (report == nullptr) {
-      verdict_ = tr("Who waited for whom is known as soon as the report is ready.");
+      verdict_ = tr("As soon as the report is ready, this line shows who waited for whom.");
     } else if (!report->collectives) {
       verdict_ = qt_text(report->collectives.error().why);
     } else if (operation_of_row_[part] == no_operation) {

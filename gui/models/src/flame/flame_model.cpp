@@ -16,11 +16,11 @@ namespace {
 const std::vector<TableColumn>& flame_columns() {
   static const std::vector<TableColumn> all{
       {FlameModel::tr("Name"), FlameModel::tr("Listed below the call that encloses it")},
-      {FlameModel::tr("Time"), FlameModel::tr("Inside the range"), Align::right},
+      {FlameModel::tr("Time"), FlameModel::tr("Time inside the range"), Align::right},
       {FlameModel::tr("Share"), FlameModel::tr("Share of the time of all threads of the rank"), Align::right},
-      {FlameModel::tr("Own time"), FlameModel::tr("Inside the range, without nested calls"), Align::right},
+      {FlameModel::tr("Own time"), FlameModel::tr("Time inside the range, without nested calls"), Align::right},
       {FlameModel::tr("Calls"), FlameModel::tr("Calls that overlap the range"), Align::right},
-      {FlameModel::tr("Longest"), FlameModel::tr("Duration of the longest call, counted inside the range"),
+      {FlameModel::tr("Longest"), FlameModel::tr("Duration of the longest call, without any part outside the range"),
        Align::right}};
   return all;
 }
@@ -133,7 +133,7 @@ QString FlameModel::caption() const {
 QString FlameModel::why_empty() const {
   if (tree_ != nullptr) return tree_->frames.size() > 1 ? QString{} : tr("%1 ran nothing in this range.").arg(label(0));
   if (session_.run() == nullptr) return tr("Open a recording to see what its ranks ran.");
-  return rank_ ? tr("Adding up...") : tr("No process in this recording has a rank.");
+  return rank_ ? tr("Adding up the calls...") : tr("No process in this recording has a rank.");
 }
 
 QString FlameModel::label(std::uint32_t frame) const {

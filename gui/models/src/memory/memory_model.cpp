@@ -52,9 +52,9 @@ const analyzer::MemoryPeak* resident_peak(const analyzer::Report* report, RankId
 
 std::vector<TableColumn> memory_columns() {
   const auto number = [](const QString& title) { return TableColumn{.title = title, .align = Align::right}; };
-  return {{MemoryModel::tr("Rank")},     number(MemoryModel::tr("Peak in view")),
-          number(MemoryModel::tr("At")), number(MemoryModel::tr("Step")),
-          {MemoryModel::tr("In")},       {MemoryModel::tr("Peak of the run")}};
+  return {{MemoryModel::tr("Rank")},         number(MemoryModel::tr("Peak in view")),
+          number(MemoryModel::tr("Time")),   number(MemoryModel::tr("Step")),
+          {MemoryModel::tr("Allocated in")}, {MemoryModel::tr("Peak of the run")}};
 }
 
 }  // namespace
@@ -194,7 +194,7 @@ QString MemoryModel::sentence(int row, RunTime moment) const {
   QString text = tr("%1: %2 at %3").arg(who, size_text(value.bytes), time);
   if (const auto* const in = step_at(session_.report().get(), one.rank, moment)) text += tr(", step %1").arg(in->index);
   const QString place = place_text(value);
-  return place.isEmpty() ? text : text + tr(", since %1").arg(place);
+  return place.isEmpty() ? text : text + tr(", last changed in %1").arg(place);
 }
 
 QString MemoryModel::place_text(const analyzer::MemoryValue& value) const {
@@ -228,7 +228,7 @@ QString MemoryModel::run_peak_text(int row) const {
   if (!most->bytes) return qt_text(most->why);
   QString text = size_text(*most->bytes);
   if (most->step) text += tr(", step %1").arg(*most->step);
-  if (!most->time_ns) return text + tr(", between two samples");
+  if (!most->time_ns) return text + tr(", at a time between two samples");
   const QString place = place_words(most->place);
   return place.isEmpty() ? text : text + tr(", %1").arg(place);
 }
@@ -259,8 +259,8 @@ QString MemoryModel::tip_of(int row, Column column) const {
   const analyzer::DeviceMemory* const device = device_of(session_.report().get(), line(row));
   QString tip = run_peak_text(row) + tr("\nClick to go there.");
   if (device == nullptr) return tip;
-  if (device->total_bytes) tip += tr("\n%1 in total").arg(size_text(*device->total_bytes));
-  if (device->left_bytes) tip += tr(", %1 never reserved").arg(size_text(*device->left_bytes));
+  if (device->total_bytes) tip += tr("\nTotal memory: %1").arg(size_text(*device->total_bytes));
+  if (device->left_bytes) tip += tr("\nNever reserved: %1").arg(size_text(*device->left_bytes));
   return line(row).quantity == MemoryQuantity::reserved ? tip : tip + holders_text(*device);
 }
 

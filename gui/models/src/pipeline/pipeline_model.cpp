@@ -210,7 +210,7 @@ nanoseconds PipelineModel::idle_before(int row) const {
 
 QString PipelineModel::sentence(int row) const {
   const analyzer::PlacedAction& one = action_at(row);
-  return tr("%1, %2: %3 of micro-batch %4\n%5, starting %6 into the step, after %7 idle")
+  return tr("%1, %2: %3 of micro-batch %4\n%5, starting %6 into the step, after being idle for %7")
       .arg(action_name(row), place_name(one.place), part_words(one.action.part),
            QString::number(one.action.micro_batch), time_text(one.time.length()),
            time_text(one.time.begin - shown()->time.begin), time_text(idle_before(row)));

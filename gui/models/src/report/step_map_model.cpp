@@ -79,7 +79,7 @@ std::int64_t StepMapModel::difference_ns(const LatenessCell& cell) const {
 QString StepMapModel::sentence(const LatenessCell& cell, const QModelIndex& index) const {
   const bool late = measure_ == Measure::lateness;
   const std::int64_t difference = difference_ns(cell);
-  return tr("rank %1, step %2: %3 %4, %5 against %6 (%7 of a step)")
+  return tr("rank %1, step %2: %3 %4; difference from %6: %5 (%7 of a step)")
       .arg(lateness_.ranks[static_cast<std::size_t>(index.row())].value)
       .arg(lateness_.steps[static_cast<std::size_t>(index.column())].index)
       .arg(late ? tr("own time") : tr("step time"), time_text(late ? nanoseconds{cell.own_ns} : cell.window.length()),
@@ -129,8 +129,9 @@ QVariant StepMapModel::headerData(int section, Qt::Orientation orientation, int 
 QString StepMapModel::caption() const {
   if (lateness_.ranks.empty()) return {};
   const QString step = time_text(nanoseconds{lateness_.median_step_ns});
-  return measure_ == Measure::lateness ? tr("ms above the median rank; median step %1").arg(step)
-                                       : tr("ms above the median step of %1").arg(step);
+  return measure_ == Measure::lateness
+             ? tr("Difference from the median rank in ms; the median step takes %1").arg(step)
+             : tr("Difference from the median step in ms; the median step takes %1").arg(step);
 }
 
 QString StepMapModel::help() const {
@@ -142,7 +143,7 @@ QString StepMapModel::help() const {
     case Measure::step_time:
       break;
   }
-  return tr("Time of each step minus that of the median step, in ms. A column that is orange is a slow step.");
+  return tr("Time of each step minus that of the median step, in ms. An orange column is a slow step.");
 }
 
 QString StepMapModel::why_empty() const {

@@ -99,7 +99,7 @@ RankTimesModel::RankTimesModel(const Statistics& statistics, QObject* parent)
            {tr("Waiting"), tr("Waiting for other ranks in communication, not hidden by compute"), Align::right},
            {tr("Unknown"), tr("Exposed communication that cannot be split into wait and transfer"), Align::right},
            {tr("Copies"), tr("Copies on the device while nothing else runs on it"), Align::right},
-           {tr("Idle"), tr("Nothing runs: the rest of the range"), Align::right},
+           {tr("Idle"), tr("The rest of the range, in which nothing runs"), Align::right},
            {tr("All"), tr("The whole range: the sum of the columns to the left"), Align::right},
            {tr("Hidden"), tr("Share of the communication that compute hides"), Align::right}},
           parent),
@@ -132,16 +132,17 @@ QVariant RankTimesModel::cell(std::size_t row, int column, int role) const {
 }
 
 NameTimesModel::NameTimesModel(const Statistics& statistics, QObject* parent)
-    : TableModel({{tr("Name"), tr("Without templates and arguments; the tooltip of a cell shows the full name")},
-                  {tr("Kind")},
-                  {tr("Calls"), tr("Calls that overlap the range"), Align::right},
-                  {tr("Own time"), tr("Inside the range, without events nested in it on the same lane"), Align::right},
-                  {tr("Share"), tr("Share of the own time of all names"), Align::right},
-                  {tr("Total"), tr("Inside the range; calls nested in a call of the same name are not counted again"),
-                   Align::right},
-                  {tr("Mean"), tr("Total / calls"), Align::right},
-                  {tr("Longest"), tr("Duration of the longest call, counted inside the range"), Align::right}},
-                 parent),
+    : TableModel(
+          {{tr("Name"), tr("Without templates and arguments; the tooltip of a cell shows the full name")},
+           {tr("Kind")},
+           {tr("Calls"), tr("Calls that overlap the range"), Align::right},
+           {tr("Own time"), tr("Time inside the range, without events nested on the same lane"), Align::right},
+           {tr("Share"), tr("Share of the own time of all names"), Align::right},
+           {tr("Total"), tr("Time inside the range; calls nested in a call of the same name are not counted again"),
+            Align::right},
+           {tr("Mean"), tr("Total / calls"), Align::right},
+           {tr("Longest"), tr("Duration of the longest call, without any part outside the range"), Align::right}},
+          parent),
       statistics_(statistics) {
   connect(&statistics, &Statistics::changed, this, [this] {
     beginResetModel();

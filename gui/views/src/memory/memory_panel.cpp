@@ -40,7 +40,7 @@ class MemoryChart : public QAbstractScrollArea {
   MemoryChart(MemoryModel& model, Session& session, QWidget* parent = nullptr)
       : QAbstractScrollArea(parent), model_(model), session_(session) {
     setObjectName(QStringLiteral("memory_chart"));
-    setAccessibleName(tr("Memory over time, a curve per rank"));
+    setAccessibleName(tr("Memory over time, with one curve for each rank"));
     setFocusPolicy(Qt::StrongFocus);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     viewport()->setMouseTracking(true);

@@ -38,7 +38,7 @@ class PipelineChart : public QAbstractScrollArea {
   PipelineChart(PipelineModel& model, Session& session, QWidget* parent = nullptr)
       : QAbstractScrollArea(parent), model_(model) {
     setObjectName(QStringLiteral("pipeline_chart"));
-    setAccessibleName(tr("Schedule of the pipeline, a row per stage"));
+    setAccessibleName(tr("Schedule of the pipeline, with one row for each stage"));
     setFocusPolicy(Qt::StrongFocus);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     connect(&model, &PipelineModel::shownChanged, this, [this] { take_step(); });

@@ -102,10 +102,10 @@ class MapView : public QTableView {
 class ShadeScale : public QWidget {
  public:
   explicit ShadeScale(QWidget* parent = nullptr) : QWidget(parent) {
-    setAccessibleName(tr("Scale: blue is less, orange is more than the median"));
+    setAccessibleName(tr("Scale: blue means less than the median, orange means more"));
     setObjectName(QStringLiteral("step_map_scale"));
     setMinimumHeight(2 * fontMetrics().height() + 6);
-    setToolTip(tr("Differences in percent of the median step"));
+    setToolTip(tr("Difference from the median, in percent of the median step"));
   }
 
  protected:

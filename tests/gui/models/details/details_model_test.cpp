@@ -84,7 +84,8 @@ TEST(DetailsModel, TellsOfTheFindingUntilAnEventIsSelected) {
   const SpanId op = testing::nth_span(*session.run(), RankId{2}, SpanKind::forward, 3);
   session.select(op);
   EXPECT_EQ(model.value_of(QStringLiteral("Evidence")), QString{});
-  EXPECT_TRUE(model.value_of(QStringLiteral("On other ranks")).contains(QStringLiteral("(3 ranks), here 1.")))
+  EXPECT_TRUE(
+      model.value_of(QStringLiteral("On other ranks")).contains(QStringLiteral("(3 ranks); this event takes 1.")))
       << model.value_of(QStringLiteral("On other ranks")).toStdString();
   session.select(std::nullopt);
   EXPECT_EQ(model.title(), QString::fromStdString(slow->title)) << "again";
@@ -107,9 +108,11 @@ TEST(DetailsModel, ComparesAnEventWithTheSameOneOfItsStepOnOtherRanks) {
   ASSERT_TRUE(testing::shows(session, *run_from_text(text)));
   const auto& run = *session.run();
   session.select(testing::nth_span(run, RankId{2}, SpanKind::compute, 3));
-  EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")), QStringLiteral("median 150 ns (2 ranks), here 2.00×"));
+  EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")),
+            QStringLiteral("median 150 ns (2 ranks); this event takes 2.00× as long"));
   session.select(testing::nth_span(run, RankId{2}, SpanKind::compute, 0));
-  EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")), QStringLiteral("median 10 ns (2 ranks), here 1.00×"));
+  EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")),
+            QStringLiteral("median 10 ns (2 ranks); this event takes 1.00× as long"));
 }
 
 TEST(DetailsModel, SumsUpASelectedStretchUntilAnEventIsSelected) {

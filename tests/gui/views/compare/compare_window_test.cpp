@@ -83,7 +83,7 @@ TEST(CompareWindow, WhatMakesTheFigureUnsureStandsAboveIt) {
   EXPECT_LT(doubts->geometry().top(), verdict->geometry().top());
   EXPECT_TRUE(doubts->text().startsWith(QStringLiteral("These are not runs of the same job: ")))
       << doubts->text().toStdString();
-  EXPECT_TRUE(doubts->text().contains(QStringLiteral("One run per side cannot show differences from run to run")));
+  EXPECT_TRUE(doubts->text().contains(QStringLiteral("With one run per side, a change cannot be told apart")));
 }
 
 TEST(CompareWindow, AClickOnARowGoesToBothPlaces) {

@@ -37,9 +37,8 @@ struct ShownWindow {
 TEST(MainWindow, SaysWhatIsMissingAsLongAsTheRunIsShown) {
   ShownWindow shown{"@quality events_dropped 7\n0 compute 0 100 gemm\n"};
   const QString missing = QStringLiteral(
-      "This recording is incomplete. Events dropped: 7. The ring buffer was full: idle time is overstated where events "
-      "are "
-      "missing. Record with a larger --ring-kib or fewer sources in --collect.");
+      "This recording is incomplete. Events dropped: 7. Events were lost because the ring buffer was full; where they "
+      "are missing, idle time is overstated. Record with a larger --ring-kib or fewer sources in --collect.");
   EXPECT_EQ(shown.banner(), missing);
   for (const char* const name : {"no/such/run", "no/other/run"}) {
     shown.session.open({.paths = {name}});

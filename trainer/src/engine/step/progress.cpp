@@ -81,7 +81,7 @@ void Progress::end(std::int64_t steps, const Pacer& pacer) const {
   log_progress(format(
       "done: {} in {:.2f} s{}", counted(steps, "step"), std::chrono::duration<double>(Clock::now() - begun_).count(),
       pacer.overruns() > 0
-          ? format("; {} exceeded the nominal time by up to {:.1f} ms", counted(pacer.overruns(), "block"),
+          ? format("; {} took longer than the nominal time, by up to {:.1f} ms", counted(pacer.overruns(), "block"),
                    static_cast<double>(pacer.longest_overrun().count()) / 1e6)
           : ""));
 }

@@ -70,7 +70,8 @@ Result<std::unique_ptr<Validation>> Validation::plan(const WorkerPlan& plan) {
   }
   const std::int64_t there = source->samples();
   if (options.samples > there) {
-    return fail(ErrorKind::usage, format("--validation-samples {}: there are only {}", options.samples, there));
+    return fail(ErrorKind::usage,
+                format("--validation-samples {}: the validation set has only {}", options.samples, there));
   }
   const std::int64_t samples = options.samples > 0 ? options.samples : std::min(usual_samples, there);
   return std::unique_ptr<Validation>{new Validation{plan, std::move(source), samples}};
@@ -198,7 +199,7 @@ void describe(const WorkerPlan& run, const WorkerDescription& worker) {
                       name_of(options.dtype), run.source.name(), run.source.samples()));
   log_progress(
       format("global batch {} = {}; {}; {}", run.plan.batch.global, worker.batch, counted(run.plan.steps, "step"),
-             worker.pace_ms > 0 ? format("paced: {} ms nominal compute per step", worker.pace_ms) : "unpaced"));
+             worker.pace_ms > 0 ? format("paced: {} ms of nominal compute per step", worker.pace_ms) : "not paced"));
   if (options.dtype == DataType::bf16 && !run.place.gpu && !computes_bf16(cpu_features())) {
     log_progress(
         "this processor has no instructions for bf16 (avx512_bf16, amx_bf16 or Arm's bf16): results are the same, but "
