@@ -4,6 +4,7 @@
 #include <random>
 #include <tuple>
 
+#include "rankscope/core/model/run.h"
 #include "rankscope/core/model/run_builder.h"
 
 namespace rankscope {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "importers/nsys/nsys.h"
+#include "rankscope/core/model/run.h"
 
 namespace rankscope::testing {
 
