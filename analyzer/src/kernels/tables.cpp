@@ -112,11 +112,13 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
                           {""},
                           {""}});
   }
-  noted.notes.push_back(
-      format("The column ms counts overlapped time for each kernel; alone ms counts it only once: it goes to compute "
-             "before comm, to comm before copies, and within one class to the one that started first. The table has "
-             "{}; with different grids and blocks counted separately, it would have {}.",
-             counted(section.names.size(), "name"), section.keys.size()));
+  noted.notes.push_back(format(
+      "The column ms counts overlapped time for each kernel; alone ms counts it only once: it goes to compute "
+      "before comm, to comm before copies, and within one class to the one that started first. All in all, {}{}.",
+      counted(section.names.size(), "name"),
+      section.keys.size() == section.names.size()
+          ? ""
+          : format(", or {} if different grids and blocks are counted separately", section.keys.size())));
   if (names.numbered)
     noted.notes.emplace_back(
         "A number in parentheses, such as (1), marks kernels whose names differ only in a part that is left out here; "

@@ -48,7 +48,7 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
   if (!report.launches) return {};
   NotedTable noted;
   noted.title = "Launches";
-  noted.what = "medians (90th percentiles in parentheses); delay = from the end of the call until the work starts";
+  noted.what = "medians (90th percentiles); delay: from the end of the call until the work starts";
   noted.table.columns = {
       {"rank"},   {"stream", Align::left}, {"launches"}, {"call"}, {"delay"}, {"short"}, {"queued"}, {"most"},
       {"starved"}};

@@ -154,7 +154,7 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
   if (!report.operators) return {};
   const OperatorsSection& section = *report.operators;
   const std::string means =
-      means_of(section).words() + (section.accelerators > 0 ? "; device ms: time of the work that they launch" : "");
+      means_of(section).words() + (section.accelerators > 0 ? "; device ms: of the work that they launch" : "");
   std::vector<NotedTable> tables;
   if (!section.operators.rows.empty()) {
     NotedTable& noted =
