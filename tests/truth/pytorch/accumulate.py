@@ -20,6 +20,7 @@ def main():
     model = DistributedDataParallel(nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     fault.slow_link(model)
+    clocks.meet_with_last_gradient(model)
     with faults.profiler(torch, chosen, rank) as profile:
         for _ in range(chosen.steps):
             for part in range(PARTS):
@@ -29,9 +30,8 @@ def main():
                 last = part == PARTS - 1
                 with contextlib.nullcontext() if last else model.no_sync():
                     loss = nn.functional.cross_entropy(model(x), y) / PARTS
-                    if last:
-                        clocks.ready_to_meet()
                     loss.backward()
+            clocks.end_step()
             optimizer.step()
             optimizer.zero_grad()
             faults.end_step(profile)

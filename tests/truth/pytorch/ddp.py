@@ -45,14 +45,15 @@ def main():
     alone = Classifier(faults.Fault(chosen, -1))
     fault.fit_batch(lambda copies: alone(torch.randn(copies * BATCH, 256)).sum().backward())
     fault.slow_link(model)
+    clocks.meet_with_last_gradient(model)
     with faults.profiler(torch, chosen, rank) as profile:
         for x, y in data:
             fault.work()
             x, y = fault.batch(x, y)
             optimizer.zero_grad()
             loss = nn.functional.cross_entropy(model(x), y)
-            clocks.ready_to_meet()
             loss.backward()
+            clocks.end_step()
             optimizer.step()
             faults.end_step(profile)
     clocks.write()

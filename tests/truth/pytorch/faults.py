@@ -105,15 +105,54 @@ class Fault:
 
 
 class Clocks:
-    """When this rank could first have met the others in each step, in ns of the host's clock."""
+    """When this rank was ready to meet others in each step, in ns of the host's clock, and whom."""
 
     def __init__(self, folder, rank):
         self.path = os.path.join(folder, f"rank{rank}.json")
-        self.ready = []
+        self.met = []  # in this step
+        self.steps = []
 
-    def ready_to_meet(self):
-        self.ready.append(time.monotonic_ns())
+    def meet(self, *ranks):
+        """Immediately before the call that waits for these ranks; without arguments: for all."""
+        self.met.append([time.monotonic_ns(), ranks])
+
+    def meet_with_last_gradient(self, model):
+        """DistributedDataParallel averages gradients that fit in one bucket as soon as the last of them is ready."""
+
+        def ready(_):
+            self.met = [[time.monotonic_ns(), ()]]
+
+        for weights in model.parameters():
+            weights.register_post_accumulate_grad_hook(ready)
+
+    def meet_in(self, distributed, *names):
+        """Each call of these collectives of torch.distributed, also by PyTorch itself."""
+
+        def clocked(collective):
+            def call(*arguments, **named):
+                self.meet()
+                return collective(*arguments, **named)
+
+            return call
+
+        for name in names:
+            setattr(distributed, name, clocked(getattr(distributed, name)))
+
+    def meet_in_pairs(self, distributed):
+        """Each send and receive that torch.distributed.pipelining starts; the sender comes first."""
+        batch, rank = distributed.batch_isend_irecv, distributed.get_rank()
+
+        def clocked(operations):
+            for operation in operations:
+                self.meet(*((rank, operation.peer) if operation.op is distributed.isend else (operation.peer, rank)))
+            return batch(operations)
+
+        distributed.batch_isend_irecv = clocked
+
+    def end_step(self):
+        self.steps.append(self.met)
+        self.met = []
 
     def write(self):
         with open(self.path, "w") as file:
-            json.dump(self.ready, file)
+            json.dump(self.steps, file)

@@ -21,14 +21,15 @@ def main():
         fully_shard(layer, mesh=mesh)
     model = nn.Sequential(*layers)
     fully_shard(model, mesh=mesh)
+    clocks.meet_in(dist, "all_gather_into_tensor", "reduce_scatter_tensor")
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
     with faults.profiler(torch, chosen, rank) as profile:
         for _ in range(chosen.steps):
             x = torch.randn(8, 128)
             fault.work()
             x = fault.extra_layers(torch, x)
-            clocks.ready_to_meet()
             model(x).square().mean().backward()
+            clocks.end_step()
             optimizer.step()
             optimizer.zero_grad()
             faults.end_step(profile)

@@ -38,12 +38,14 @@ def main():
             fault.work()
             x = fault.extra_layers(torch, x)
             part = second(torch.relu(first(x)))
-            clocks.ready_to_meet()
+            clocks.meet(*dist.get_process_group_ranks(pair))
             loss = SumOverPair.apply(part, pair).square().mean()
             loss.backward()
             for parameter in parameters:
+                clocks.meet(*dist.get_process_group_ranks(copies))
                 dist.all_reduce(parameter.grad, group=copies)
                 parameter.grad /= ranks // 2
+            clocks.end_step()
             optimizer.step()
             optimizer.zero_grad()
             faults.end_step(profile)

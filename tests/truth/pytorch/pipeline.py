@@ -29,17 +29,18 @@ def main():
     fault, clocks = faults.Fault(chosen, rank), faults.Clocks(chosen.clocks, rank)
     module = Stage(fault)
     schedule = Schedule1F1B(PipelineStage(module, rank, ranks, torch.device("cpu")), MICRO_BATCHES, loss_fn=nn.MSELoss())
+    clocks.meet_in_pairs(dist)
     optimizer = torch.optim.SGD(module.parameters(), lr=0.01)
     with faults.profiler(torch, chosen, rank) as profile:
         for _ in range(chosen.steps):
             optimizer.zero_grad()
-            clocks.ready_to_meet()
             if rank == 0:
                 schedule.step(torch.randn(BATCH, 256))
             elif rank == ranks - 1:
                 schedule.step(target=torch.randn(BATCH, 256))
             else:
                 schedule.step()
+            clocks.end_step()
             optimizer.step()
             faults.end_step(profile)
     clocks.write()
