@@ -382,7 +382,7 @@ TEST_F(ReadingVerbs, DamageIsNamedWithItsFileAndRank) {
   EXPECT_THAT(rankscope({"report", run}).out, HasSubstr("DATA QUALITY  chunks corrupt: 3 in n0-7-9.rseg (rank 1)"));
   const auto text = rankscope({"report", run, "--full"});
   EXPECT_THAT(text.out, HasSubstr("chunks corrupt: 3."));
-  EXPECT_THAT(text.out, HasSubstr("In: n0-7-9.rseg (rank 1)."));
+  EXPECT_THAT(text.out, HasSubstr("n0-7-9.rseg (rank 1)."));
   const auto json = nlohmann::json::parse(rankscope({"report", run, "--json", "-"}).out);
   EXPECT_EQ(json["data_quality"][0]["where"][0], "n0-7-9.rseg (rank 1)");
   EXPECT_THAT(rankscope({"dump", run}).out, HasSubstr("@quality chunks_corrupt 2 \"n0-7-9.rseg (rank 1)\""));
@@ -439,7 +439,7 @@ TEST_F(ReadingVerbs, ARankMapThatDoesNotFitIsAWrongOption) {
   const std::string run = write("run.txt", steady_ranks(2));
   const std::string trace = write("a.json", trace_of(0));
   for (const auto& [input, map, said] :
-       {std::tuple{run, "run.txt=1", "run.txt contains a whole run"},
+       {std::tuple{run, "run.txt=1", "run.txt already states the rank"},
         {trace, "a.json", "--rank-map must be FILE=RANK,... (has \"a.json\")"},
         {trace, "=3", "(has \"=3\")"},
         {trace, "a.json=-1", "the rank of a.json must be a whole number from 0 to 16777215 (is \"-1\")"},

@@ -48,7 +48,7 @@ std::string capital(std::string text) {
 constexpr std::array own_parts{SplitPart::compute, SplitPart::memory, SplitPart::idle_host, SplitPart::idle_data};
 
 /// Whose own work changed by at least half of what the step did, where most of the change of all is waiting and its own
-/// waiting hardly changed: "Each step has 51.0 ms more compute on rank 2, and the others wait longer for it"; empty if
+/// waiting hardly changed: "Rank 2: 51.0 ms more compute per step, and the others wait longer for it"; empty if
 /// nobody's did.
 std::string cause_of_waiting(const SplitComparison& split, std::int64_t sign) {
   const SplitChange* who = nullptr;
@@ -62,8 +62,8 @@ std::string cause_of_waiting(const SplitComparison& split, std::int64_t sign) {
   if (who == nullptr || 2 * most < sign * split.all.window_change_ns()) return {};
   const auto waits = [sign](const SplitChange& row) { return sign * row.change_ns(SplitPart::exposed_wait); };
   if (2 * waits(*who) > waits(split.all)) return {};
-  return format("Each step has {} {} {} on {}, and the others wait {} for it", duration_text(most),
-                sign > 0 ? "more" : "less", in_sentence(part), who->who, sign > 0 ? "longer" : "less");
+  return format("{}: {} {} {} per step, and the others wait {} for it", capital(who->who), duration_text(most),
+                sign > 0 ? "more" : "less", in_sentence(part), sign > 0 ? "longer" : "less");
 }
 
 /// The part that changed most in the direction of the step, or its cause; empty if there is none.

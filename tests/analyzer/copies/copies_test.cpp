@@ -145,7 +145,7 @@ TEST(Copies, ThatAreExposedAreThoseOfTheFinding) {
   EXPECT_EQ(finding->evidence,
             "250 µs per step and rank while neither compute nor communication runs; most of it is DtoD (Device -> "
             "Device): 250 µs at 3.6 GB/s");
-  EXPECT_NE(finding->advice.find("inside the device"), std::string::npos) << finding->advice;
+  EXPECT_NE(finding->advice.find("memory on the device"), std::string::npos) << finding->advice;
 }
 
 }  // namespace

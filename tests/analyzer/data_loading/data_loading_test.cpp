@@ -89,7 +89,7 @@ TEST(DataLoading, TheAdviceFitsWhatTheWorkersDid) {
   LoaderSums sums{.waiting_ns = 100, .all_busy_ns = 90, .some_busy_ns = 10, .workers = 2, .needed = 5};
   EXPECT_NE(advice_for_data(sums).find("about 5 would keep up"), std::string::npos);
   sums = {.waiting_ns = 100, .none_busy_ns = 100, .workers = 2};
-  EXPECT_NE(advice_for_data(sums).find("idle meanwhile"), std::string::npos);
+  EXPECT_NE(advice_for_data(sums).find("were idle while"), std::string::npos);
   sums = {.own_thread = true};
   EXPECT_NE(advice_for_data(sums).find("num_workers"), std::string::npos);
   EXPECT_NE(advice_for_data({}).find("were not recorded"), std::string::npos);

@@ -96,7 +96,7 @@ TEST(DeviceTables, KernelsThatWouldReadTheSameAreNumbered) {
   EXPECT_THAT(text, HasSubstr("\n  (1) split_embeddin…unweighted_kernel "));
   EXPECT_THAT(text, HasSubstr("\n  (2) split_embeddin…unweighted_kernel "));
   EXPECT_THAT(text, HasSubstr("\n  gemm "));
-  EXPECT_THAT(text, HasSubstr("kernels whose names differ only in a part that is left out here"));
+  EXPECT_THAT(text, HasSubstr("marks kernels whose names differ only in a part that is left"));
   const std::string page = render_html(analyze(*run, {}), *run, {});
   EXPECT_THAT(page, HasSubstr(">(1) fill<"));
   EXPECT_THAT(page, HasSubstr(">ncclDevKernel_AllReduce_Sum_f32_RING_SIMPLE<")) << "which has room for it";
@@ -158,8 +158,8 @@ TEST(DeviceTables, SayThatThreadsOverlapWhereTheyDo) {
                                                                "0 op 0 100 aten::mm lane=main\n0 op 0 90 "} +
                                                    "gloo:all_reduce lane=" + second + "\n"));
   };
-  EXPECT_THAT(text("gloo"), HasSubstr("Host ms of several threads are added up"));
-  EXPECT_THAT(text("main"), Not(HasSubstr("Host ms of several threads")));
+  EXPECT_THAT(text("gloo"), HasSubstr("The host times of several threads are added up"));
+  EXPECT_THAT(text("main"), Not(HasSubstr("The host times of several threads")));
 }
 
 TEST(DeviceTables, NamesOfKernelsAndOperatorsAreNeverMarkup) {

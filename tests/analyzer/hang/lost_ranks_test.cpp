@@ -176,7 +176,7 @@ TEST(LostRanks, WhoeverOnlyNoticedTheLossIsNotCalledVanished) {
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_EQ(lost[0].rank, RankId{1});
   EXPECT_EQ(lost[0].title, "rank 1 left no recording, and the others ended with errors before any step");
-  EXPECT_NE(lost[0].evidence.find("status 1 30.0 s after it began"), std::string::npos) << lost[0].evidence;
+  EXPECT_NE(lost[0].evidence.find("status 1, 30.0 s after it began"), std::string::npos) << lost[0].evidence;
 }
 
 TEST(LostRanks, WithAllRanksRecordedTheMomentOfALossBeforeAnyStepIsNamed) {

@@ -59,7 +59,7 @@ TEST(IdleFindings, WithoutStepsStartUpAndTheEndAreNotJudged) {
 TEST(IdleFindings, AdviceNamesOnlyTheFrameworkThatWasSeen) {
   const Report plain = report_of(program(50));
   EXPECT_EQ(found(plain, "idle")->advice,
-            "The host launches too late (--only ranks shows where): CUDA graphs or fewer, larger kernels help.");
+            "The host launches too late (--only ranks shows where). Use CUDA graphs, or use fewer, larger kernels.");
   const Report torch = report_of(program(50, "0 op 0 10000 aten::empty lane=main\n"));
   EXPECT_TRUE(holds(found(torch, "idle")->advice, "(--only ranks shows in which operators)"));
   EXPECT_TRUE(holds(found(torch, "idle")->advice, "torch.compile"));

@@ -218,7 +218,7 @@ TEST(NcclPlugin, APluginOfTheUserIsKeptAndSaid) {
   const Recorded recorded = record(folder, {"/bin/sh", "-c", "test \"$NCCL_PROFILER_PLUGIN\" = /opt/inspector.so"});
   EXPECT_EQ(recorded.status, 0);
   EXPECT_THAT(recorded.summary.notes,
-              Contains(::testing::HasSubstr("NCCL_PROFILER_PLUGIN is set to /opt/inspector.so")));
+              Contains(::testing::HasSubstr("NCCL_PROFILER_PLUGIN is already set to /opt/inspector.so")));
 }
 
 }  // namespace

@@ -247,9 +247,8 @@ Result<std::vector<std::byte>> Checkpoint::read(const std::string& tensor, Eleme
   const auto& [info, places] = found->second;
   const std::int64_t elements = elements_of(info).value_or(0);
   if (range.begin < 0 || range.end < range.begin || range.end > elements)
-    return fail(ErrorKind::not_computable,
-                format("{}: elements {} to {} of tensor {} were requested, but it has only {}", path(), range.begin,
-                       range.end, tensor, elements));
+    return fail(ErrorKind::not_computable, format("{}: elements {} to {} of tensor {} were requested, but it has {}",
+                                                  path(), range.begin, range.end, tensor, elements));
   std::vector<std::byte> bytes(static_cast<std::size_t>(range.count() * bytes_of(info.type)));
   std::int64_t at = range.begin;
   const auto fill = [&](const Place& place) -> Result<void> {

@@ -129,9 +129,8 @@ QVariant StepMapModel::headerData(int section, Qt::Orientation orientation, int 
 QString StepMapModel::caption() const {
   if (lateness_.ranks.empty()) return {};
   const QString step = time_text(nanoseconds{lateness_.median_step_ns});
-  return measure_ == Measure::lateness
-             ? tr("Difference from the median rank in ms; the median step takes %1").arg(step)
-             : tr("Difference from the median step in ms; the median step takes %1").arg(step);
+  return measure_ == Measure::lateness ? tr("ms above the median rank; median step %1").arg(step)
+                                       : tr("ms above the median step of %1").arg(step);
 }
 
 QString StepMapModel::help() const {

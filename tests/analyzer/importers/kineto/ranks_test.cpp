@@ -153,7 +153,7 @@ TEST(TraceRanks, AMapForWhatKnowsItsRanksIsRefused) {
   const auto run = open_run(file, with_rank_map({{"run.txt", 1}}));
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().kind, ErrorKind::usage);
-  EXPECT_THAT(run.error().message, HasSubstr("run.txt contains a whole run"));
+  EXPECT_THAT(run.error().message, HasSubstr("run.txt already states the rank"));
 }
 
 TEST(TraceRanks, OneProcessPerDeviceIsNumberedByDeviceAndSaysSo) {

@@ -166,7 +166,7 @@ TEST(DetailsModel, SaysWhatWasCut) {
   DetailsModel model{session};
   session.show(*run_from_text("0 compute 0 10 gemm cut=end\n"));
   session.select(SpanId{0});
-  EXPECT_TRUE(model.value_of(QStringLiteral("Cut")).contains(QStringLiteral("still open")));
+  EXPECT_TRUE(model.value_of(QStringLiteral("Cut")).contains(QStringLiteral("still running")));
 }
 
 TEST(MembersModel, NamesWhoCameLastAndWhoWaitedForWhom) {

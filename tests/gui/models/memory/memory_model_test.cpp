@@ -86,7 +86,8 @@ TEST(MemoryModel, HonoursTheFilterOfRanksAndFollowsTheSelection) {
 
 TEST(MemoryModel, TellsWhatThereWasAtAMoment) {
   ShownMemory shown;
-  EXPECT_EQ(shown.model.sentence(0, at(1300)), QStringLiteral("rank 0: 9.00 kB at 1.300 µs, step 1, since aten::cat"));
+  EXPECT_EQ(shown.model.sentence(0, at(1300)),
+            QStringLiteral("rank 0: 9.00 kB at 1.300 µs, step 1, last changed in aten::cat"));
   EXPECT_EQ(shown.model.sentence(1, at(10)), QStringLiteral("rank 1: nothing was recorded before 10 ns"));
 }
 
