@@ -69,7 +69,7 @@ TEST(RenderPipeline, SideBySideShowsTheWorkOfEachRank) {
 TEST(RenderPipeline, SlowTransfersAreAFindingWithAdvice) {
   const Rendered out = rendered(pipeline(6));
   EXPECT_THAT(out.text, HasSubstr("points higher than its schedule"));
-  EXPECT_THAT(out.text, HasSubstr("put stages that"));
+  EXPECT_THAT(out.text, HasSubstr("Post receives earlier, so that"));
   const auto& parts = out.json["pipeline"]["parts"];
   EXPECT_EQ(parts["length_ns"].get<std::int64_t>(),
             parts["work_ns"].get<std::int64_t>() + parts["bubble_ns"].get<std::int64_t>() +
