@@ -5,6 +5,7 @@
 
 #include "inject/c10d/groups.h"
 #include "inject/c10d/pointer_map.h"
+#include "inject/recorder/once_per_segment.h"
 #include "inject/recorder/recorder.h"
 #include "inject/recorder/thread_state.h"
 #include "rankscope/core/format.h"
@@ -81,10 +82,8 @@ thread_local ThisThread here_now;
 alignas(8) constexpr char waits[8] = {};
 
 void tell_once(ThreadState& thread) {
-  static std::atomic<std::uint64_t> told_in{0};  // a fork begins a new generation, and a new segment
-  const std::uint64_t now = generation().load(std::memory_order_relaxed);
-  if (told_in.load(std::memory_order_relaxed) == now || told_in.exchange(now) == now) return;
-  thread.pen().metadata("pytorch_collectives", "c10d");
+  static OncePerSegment once;
+  if (once.first()) thread.pen().metadata("pytorch_collectives", "c10d");
 }
 
 /// Sends and receives of one thread overlap, so each partner has a lane for either.
