@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "inject/c10d/operation.h"
+
 namespace rankscope::inject::c10d {
 namespace {
 
@@ -40,6 +42,24 @@ TEST(PointerMap, ForgetsTheOldestWhereThereIsNoRoom) {
   EXPECT_GT(known, 32U);
   EXPECT_LE(known, 64U);
   EXPECT_EQ(map->get(&objects.back()), 1000U);
+}
+
+TEST(PointerMap, ForgetsAnEndedReceiveBeforeALaterAllreduce) {
+  const auto map = std::make_unique<PointerMap<8>>();  // so few places that all objects share them
+  const std::vector<std::int64_t> objects(10);
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < 8; ++i) map->put(&objects[i], packed(++number, i % 2 == 0 ? Op::recv : Op::barrier));
+  const Operation running = packed(++number, Op::allreduce);
+  map->put(&objects[8], running);
+  map->put(&objects[9], packed(++number, Op::recv));
+  EXPECT_EQ(map->get(&objects[8]), running);
+}
+
+TEST(PointerMap, KeepsTheNumberAndTheKindOfAnOperation) {
+  const std::uint64_t largest = (std::uint64_t{1} << 56) - 1;
+  EXPECT_EQ(number_of(packed(largest, Op::recv)), largest);
+  EXPECT_EQ(op_of(packed(largest, Op::recv)), Op::recv);
+  EXPECT_EQ(op_of(0), Op::none);
 }
 
 }  // namespace

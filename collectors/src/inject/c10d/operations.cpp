@@ -33,14 +33,6 @@ constexpr std::array<OpNames, op_count> op_names{{{"", "wait collective"},
                                                   {"recv", "wait recv"}}};
 const OpNames& names_of(Op op) { return op_names[static_cast<std::size_t>(op)]; }
 
-// An announced operation as one word: its number and what it is. 0: it is not stored.
-using Operation = std::uint64_t;
-constexpr unsigned number_bits = 56;
-Operation packed(std::uint64_t number, Op op) {
-  return std::uint64_t{static_cast<std::uint8_t>(op)} << number_bits | number;
-}
-std::uint64_t number_of(Operation operation) { return operation & ((std::uint64_t{1} << number_bits) - 1); }
-Op op_of(Operation operation) { return static_cast<Op>(operation >> number_bits); }
 bool is_pair(Op op) { return op == Op::send || op == Op::recv; }
 
 // Numbers of operations that no other source of this process uses.

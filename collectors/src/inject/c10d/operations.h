@@ -4,25 +4,10 @@
 
 #include <cstdint>
 
+#include "inject/c10d/operation.h"
 #include "inject/c10d/tensors.h"
 
 namespace rankscope::inject::c10d {
-
-enum class Op : std::uint8_t {
-  none,
-  allreduce,
-  broadcast,
-  reduce,
-  allgather,
-  gather,
-  scatter,
-  reduce_scatter,
-  alltoall,
-  barrier,
-  send,
-  recv,
-};
-inline constexpr std::size_t op_count = 12;
 
 /// c10::intrusive_ptr<Work> as functions return it: one pointer, which the caller makes room for. Counts nothing.
 struct WorkPointer {
