@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <latch>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "inject/c10d/operation.h"
@@ -60,6 +63,40 @@ TEST(PointerMap, KeepsTheNumberAndTheKindOfAnOperation) {
   EXPECT_EQ(number_of(packed(largest, Op::recv)), largest);
   EXPECT_EQ(op_of(packed(largest, Op::recv)), Op::recv);
   EXPECT_EQ(op_of(0), Op::none);
+}
+
+constexpr std::size_t objects_per_thread = 12;
+using Objects = std::vector<std::int64_t>;
+
+/// Puts the objects of one thread again and again, with increasing values that end in the place of the object.
+/// Returns how often an object had the value of another one.
+std::size_t put_again_and_again(PointerMap<8>& map, const Objects& objects, std::size_t thread) {
+  std::size_t mixed_up = 0;
+  for (std::size_t round = 1; round <= 2'000'000; ++round) {
+    const std::size_t i = thread * objects_per_thread + round % objects_per_thread;
+    map.put(&objects[i], round << 8 | i);
+    for (const std::size_t looked_for : {i, (i + 1) % objects.size()}) {
+      const std::uint64_t value = map.get(&objects[looked_for]);
+      if (value != 0 && (value & 0xFF) != looked_for) ++mixed_up;
+    }
+  }
+  return mixed_up;
+}
+
+TEST(PointerMap, GivesNoObjectTheValueOfAnotherOneWhereThreadsNeedOnePlace) {
+  const auto map = std::make_unique<PointerMap<8>>();
+  std::array<std::size_t, 3> mixed_up{};
+  const Objects objects(mixed_up.size() * objects_per_thread);
+  std::latch start{mixed_up.size()};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < mixed_up.size(); ++i)
+      threads.emplace_back([&, i] {
+        start.arrive_and_wait();
+        mixed_up[i] = put_again_and_again(*map, objects, i);
+      });
+  }
+  EXPECT_EQ(mixed_up, (std::array<std::size_t, 3>{}));
 }
 
 }  // namespace

@@ -111,6 +111,15 @@ TEST(C10d, ATransferEndsWhenTheTransportHasMovedIt) {
   EXPECT_GT(rows[0].finished, rows[1].finished) << "the second buffer was done first";
 }
 
+TEST(C10d, ABufferOfACollectiveEndsNoReceiveWhoseBufferWasAtThatAddress) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "abandoned");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  ASSERT_EQ(recorded.run->collectives().size(), 1U);
+  EXPECT_EQ(recorded.run->collectives()[0].state, CommState::started) << "nothing came";
+}
+
 TEST(C10d, TellsWhereTheHostWaits) {
   const Folder folder;
   const Recorded recorded = play(folder, "waits");

@@ -232,8 +232,9 @@ void has_failed(const void* work) noexcept {
   finish(operation);
 }
 
-void uses_buffer(const void* buffer) noexcept {
-  if (here_now.calls == 1 && is_pair(op_of(here_now.current))) buffers.put(buffer, here_now.current);
+void makes_buffer(const void* buffer) noexcept {
+  const bool of_pair = here_now.calls == 1 && is_pair(op_of(here_now.current));
+  buffers.put(buffer, of_pair ? here_now.current : 0);  // an earlier one may have had its address
 }
 
 void buffer_is_done(const void* buffer) noexcept { finish(buffers.take(buffer)); }

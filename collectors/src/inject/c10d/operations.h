@@ -53,8 +53,8 @@ void has_ended(const void* work) noexcept;
 /// Whoever waits for it gets an error after this.
 void has_failed(const void* work) noexcept;
 
-/// The send or receive that this thread calls uses this buffer of the transport.
-void uses_buffer(const void* buffer) noexcept;
+/// A new buffer of the transport; the send or receive that this thread calls, if any, is done when the buffer is.
+void makes_buffer(const void* buffer) noexcept;
 /// All of it has arrived or was sent; on a thread of the transport.
 void buffer_is_done(const void* buffer) noexcept;
 

@@ -96,6 +96,15 @@ void pairs(Stage& stage) {
   throw std::runtime_error{"what the library throws must arrive"};
 }
 
+void abandoned(Stage& stage) {
+  stage.enter_group("pair 3", "8,9");
+  at::Tensor tensor{&floats};
+  c10d::Tensors one{tensor};
+  stage.group->recv(one, 1, 0);
+  stage.torch.replace(0);
+  stage.torch.received(0);
+}
+
 void waits(Stage& stage) {
   stage.enter_group("default_pg 0", "0,1");
   at::Tensor tensor{&floats};
@@ -158,9 +167,14 @@ void pretend_other_tool(const StandinEntry& torch) {
   vtable[last_entry] = reinterpret_cast<void*>(in_front_of_all);
 }
 
-const std::map<std::string, void (*)(Stage&)> scenes{
-    {"collectives", collectives}, {"made_of_parts", made_of_parts}, {"pairs", pairs},          {"waits", waits},
-    {"throws", throws},           {"strangers", strangers},         {"left_alone", left_alone}};
+const std::map<std::string, void (*)(Stage&)> scenes{{"collectives", collectives},
+                                                     {"made_of_parts", made_of_parts},
+                                                     {"pairs", pairs},
+                                                     {"abandoned", abandoned},
+                                                     {"waits", waits},
+                                                     {"throws", throws},
+                                                     {"strangers", strangers},
+                                                     {"left_alone", left_alone}};
 
 }  // namespace
 
