@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 std::string standin(const std::string& kind = "c10d") { return program(kind) + "/libtorch_cpu.so"; }
 
@@ -145,6 +146,21 @@ TEST(C10d, LetsErrorsPass) {
   const Recorded waited = play(other, "pairs");
   ASSERT_TRUE(waited.run) << waited.why;
   EXPECT_EQ(lost(*waited.run, Counter::spans_unclosed), 0U) << "a wait that fails has an end";
+}
+
+TEST(C10d, AGroupThatIsMadeAgainIsAnotherOne) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "made_again");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  std::vector<std::string> texts;
+  for (const Collective& one : recorded.run->collectives()) {
+    const Group& group = recorded.run->groups()[one.group.index()];
+    texts.push_back(format("{} of {}: {}", recorded.run->text(group.name), group.members.size(), one.sequence));
+  }
+  EXPECT_THAT(texts, UnorderedElementsAre("default_pg 0 of 2: 0", "default_pg 0 of 2: 1", "default_pg 0 (2) of 2: 0",
+                                          "default_pg 0 (2) of 2: 1", "default_pg 0 of 3: 0", "default_pg 0 of 3: 1",
+                                          "default_pg 0 (3) of 2: 0", "default_pg 0 (3) of 2: 1"));
 }
 
 TEST(C10d, CountsGroupsThatNobodyNamed) {
