@@ -1,7 +1,9 @@
 #include "inject/c10d/operations.h"
 
 #include <array>
+#include <atomic>
 #include <string_view>
+#include <utility>
 
 #include "inject/c10d/groups.h"
 #include "inject/c10d/pointer_map.h"
@@ -54,8 +56,12 @@ struct ThisThread {
   std::array<Scope, most_scopes> scopes{};
   std::uint32_t depth = 0;  ///< may be more than there are places
   std::uint32_t calls = 0, executions = 0;
-  bool runs_here = false;      ///< the outermost call
-  Operation current = 0;       ///< what it is
+  // Of the outermost call.
+  const void* backend = nullptr;
+  Asked asked{};
+  bool announced = false;
+  Operation current = 0;  ///< since then
+  bool runs_here = false;
   std::uint64_t named_in = 0;  ///< the generation of the recording that knows this thread's name
 
   /// False where so many are open that this one cannot be followed.
@@ -114,6 +120,15 @@ Operation announce(const void* backend, const Asked& asked) {
   return 0;
 }
 
+/// The outermost call of this thread; 0: there is none. It is announced once the library has accepted its arguments: a
+/// call that it refuses on one rank communicates nothing, and must not take a number that the other ranks do not count.
+Operation accepted_call() {
+  if (here_now.calls == 0) return 0;
+  if (!std::exchange(here_now.announced, true))
+    here_now.current = guarded([] { return announce(here_now.backend, here_now.asked); });
+  return here_now.current;
+}
+
 void start(Operation operation) {
   if (operation == 0) return;
   guarded([&] {
@@ -158,6 +173,7 @@ void leave_call() {
   if (--here_now.calls > 0) return;
   if (here_now.runs_here) finish(here_now.current);
   here_now.runs_here = false;
+  here_now.announced = false;
   here_now.current = 0;
 }
 
@@ -165,17 +181,19 @@ void leave_call() {
 
 void enter_call(const void* backend, const Asked& asked) noexcept {
   if (!here_now.enter({.kind = Scope::Kind::call})) return;
-  if (here_now.calls++ == 0) here_now.current = guarded([&] { return announce(backend, asked); });
+  if (here_now.calls++ > 0) return;
+  here_now.backend = backend;
+  here_now.asked = asked;
 }
 
 void returns(const WorkPointer& result) noexcept {
-  if (here_now.calls == 1 && result.work != nullptr) works.put(result.work, here_now.current);
+  if (here_now.calls == 1 && result.work != nullptr) works.put(result.work, accepted_call());
 }
 
 void run_here() noexcept {
   if (here_now.calls != 1) return;
   here_now.runs_here = true;
-  start(here_now.current);
+  start(accepted_call());
 }
 
 void enter_execution(const void* work) noexcept {
@@ -219,7 +237,7 @@ void leave() noexcept {
   }
 }
 
-void hand_over(const void* work) noexcept { works.put(work, here_now.calls > 0 ? here_now.current : 0); }
+void hand_over(const void* work) noexcept { works.put(work, accepted_call()); }
 
 void has_ended(const void* work) noexcept { finish(works.get(work)); }
 
@@ -233,8 +251,8 @@ void has_failed(const void* work) noexcept {
 }
 
 void makes_buffer(const void* buffer) noexcept {
-  const bool of_pair = here_now.calls == 1 && is_pair(op_of(here_now.current));
-  buffers.put(buffer, of_pair ? here_now.current : 0);  // an earlier one may have had its address
+  const bool of_pair = here_now.calls == 1 && is_pair(here_now.asked.op);
+  buffers.put(buffer, of_pair ? accepted_call() : 0);  // an earlier one may have had its address
 }
 
 void buffer_is_done(const void* buffer) noexcept { finish(buffers.take(buffer)); }

@@ -27,7 +27,8 @@ struct Asked {
 // What a thread is inside of. Each of these is entered and left by one function that stands in front of another one;
 // errors of the library leave it, too (unwinding.h).
 
-/// One call of a backend. A call inside another one is a part of that.
+/// One call of a backend. A call inside another one is a part of that. It is recorded as soon as the library hands work
+/// over, makes a buffer, or returns: not if it refuses the arguments.
 void enter_call(const void* backend, const Asked& asked) noexcept;
 /// The outermost call gives the program this to wait for.
 void returns(const WorkPointer& result) noexcept;
