@@ -67,7 +67,8 @@ TEST(C10dHook, KnowsGroupsOfOneAndLeavesOutThoseOfOthers) {
 
 TEST(C10dHook, SaysThatAVersionWasNotVerifiedOnceThereIsSomebodyToTalkTo) {
   constexpr std::string_view why =
-      "collectives of PyTorch 9.9.0 are not recorded, since rankscope has not been verified with this version";
+      "collectives of the gloo backend are not recorded, since rankscope has not been verified with PyTorch 9.9.0 on "
+      "x86-64";
   const Folder folder;
   const Recorded recorded = python(folder,
                                    "dist.init_process_group('gloo', 2).backend.allreduce()\n"

@@ -177,8 +177,10 @@ TEST(C10d, LeavesOtherVersionsAlone) {
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(collectives_of(*recorded.run), IsEmpty());
-  EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of PyTorch 9.9.1 are not recorded, since rankscope has not been verified with this version");
+  EXPECT_EQ(
+      told(*recorded.run, "problem"),
+      "collectives of the gloo backend are not recorded, since rankscope has not been verified with PyTorch 9.9.1 on "
+      "x86-64");
   EXPECT_EQ(lost(*recorded.run, Counter::comm_groups_unknown), 0U);
 }
 
@@ -189,7 +191,7 @@ TEST(C10d, LeavesBuildsAloneThatCallTheirOwnFunctionsDirectly) {
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(collectives_of(*recorded.run), IsEmpty());
   EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of this PyTorch 2.11.0+cu130 are not recorded: it does not export "
+            "collectives of the gloo backend of this PyTorch 2.11.0+cu130 are not recorded: it does not export "
             "_ZN4c10d7Reducer17finalize_backwardEv");
 }
 
@@ -200,7 +202,8 @@ TEST(C10d, LeavesALibraryAloneThatAnotherToolStandsInFrontOf) {
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of this PyTorch 2.11.0+cu130 are not recorded: another tool already intercepts its functions");
+            "collectives of the gloo backend of this PyTorch 2.11.0+cu130 are not recorded: another tool already "
+            "intercepts its functions");
 }
 
 }  // namespace
