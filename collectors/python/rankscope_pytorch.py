@@ -246,7 +246,7 @@ class _Observer:
 
         _beside("rankscope_collectives").observe_groups(
             self.torch, self.table, lambda problem: _tell(self.table, problem),
-            lambda action: self.unless_failed(name_group, action))
+            lambda action: self.quietly(name_group, action))  # the next group may be of another kind
 
     def sample_stacks(self):
         if not os.path.exists(_path_beside("rankscope_stacks")):

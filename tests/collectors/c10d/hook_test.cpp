@@ -82,6 +82,16 @@ TEST(C10dHook, SaysThatAVersionWasNotVerifiedOnceThereIsSomebodyToTalkTo) {
   EXPECT_THAT(one.summary.notes, Not(Contains(HasSubstr("9.9.0")))) << "one rank has no collectives";
 }
 
+TEST(C10dHook, SaysNothingOfAVersionThatWasNotVerifiedWhereNcclReportsItself) {
+  const Folder folder;
+  const Recorded recorded = python(folder, "dist.init_process_group('nccl', 2)\n", "9.9.0");
+  EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
+  EXPECT_EQ(recorded.summary.pytorch.problem, "");
+  const Folder other;
+  const Recorded mpi = python(other, "dist.init_process_group('mpi', 2)\n", "9.9.0");
+  EXPECT_EQ(mpi.summary.pytorch.problem, "collectives of the mpi backend are not recorded") << "in no version";
+}
+
 TEST(C10dHook, SaysWhichBackendIsNotRecorded) {
   const Folder folder;
   const Recorded recorded = python(folder, "dist.init_process_group('mpi', 2)\n");
@@ -98,6 +108,33 @@ TEST(C10dHook, LeavesAProgramAloneWhoseGroupsItDoesNotUnderstand) {
                                    "dist.new_group([0, 1])\n");
   EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
   EXPECT_THAT(recorded.summary.pytorch.problem, HasSubstr("could not name group: AttributeError"));
+}
+
+TEST(C10dHook, NamesTheGroupsAfterOneThatItDoesNotUnderstand) {
+  const Folder folder;
+  const Recorded recorded = python(folder,
+                                   "groups = dist.distributed_c10d.ProcessGroup\n"
+                                   "get_backend = groups._get_backend\n"
+                                   "del groups._get_backend\n"
+                                   "dist.init_process_group('gloo', 2)\n"
+                                   "groups._get_backend = get_backend\n"
+                                   "dist.new_group([0, 1]).backend.allreduce()\n");
+  EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
+  EXPECT_THAT(recorded.summary.pytorch.problem, HasSubstr("could not name group: AttributeError"));
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(groups_of(*recorded.run), ElementsAre("group 1: 0,1"));
+  EXPECT_EQ(lost(*recorded.run, Counter::comm_groups_unknown), 0U);
+}
+
+TEST(C10dHook, NamesTheGroupsAfterOneOfABackendThatCannotBeAsked) {
+  const Folder folder;
+  const Recorded recorded = python(folder,
+                                   "dist.init_process_group('exotic', 2)\n"
+                                   "dist.new_group([0, 1]).backend.allreduce()\n");
+  EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
+  EXPECT_EQ(recorded.summary.pytorch.problem, "collectives of the exotic backend are not recorded");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(groups_of(*recorded.run), ElementsAre("group 1: 0,1"));
 }
 
 }  // namespace
