@@ -19,7 +19,8 @@ import threading
 import weakref
 
 _BACKWARD = 4  # rankscope::annotate::Kind::backward
-_MOST_CHARACTERS = 400
+_MOST_CHARACTERS = 400  # of one problem: messages of exceptions may be long
+_MOST_PROBLEMS = 8  # what is longer than 4000 bytes is cut in a recording
 
 
 def _function(*types):
@@ -77,11 +78,15 @@ _told = []
 
 
 def _tell(table, problem):
-    """All problems of the process as one fact, which `record` says at its end."""
+    """All problems of the process as one fact, which `record` says at its end. What does not fit shows that it is cut."""
+    if len(problem) > _MOST_CHARACTERS:
+        problem = problem[:_MOST_CHARACTERS - 1] + "…"
     if problem in _told:
         return
     _told.append(problem)
-    table.metadata(b"pytorch_problem", "; ".join(_told)[:_MOST_CHARACTERS].encode("utf-8", "replace"))
+    more = len(_told) - _MOST_PROBLEMS
+    text = "; ".join(_told[:_MOST_PROBLEMS] + [f"and {more} more"] * (more > 0))
+    table.metadata(b"pytorch_problem", text.encode("utf-8", "replace"))
 
 
 class _Observer:

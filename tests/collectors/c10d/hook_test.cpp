@@ -8,10 +8,13 @@
 namespace rankscope::collectors::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 /// Runs a program that has imported the stand-in as `torch`, and its `torch.distributed` as `dist`.
 Recorded python(const Folder& folder, const std::string& program, const std::string& version = "2.11.0") {
@@ -135,6 +138,19 @@ TEST(C10dHook, NamesTheGroupsAfterOneOfABackendThatCannotBeAsked) {
   EXPECT_EQ(recorded.summary.pytorch.problem, "collectives of the exotic backend are not recorded");
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(groups_of(*recorded.run), ElementsAre("group 1: 0,1"));
+}
+
+TEST(C10dHook, ShowsWhatItCutsOfLongAndManyProblems) {
+  const Folder folder;
+  const Recorded recorded = python(folder,
+                                   "def fail(group, device): raise ValueError(group.group_name + ' long' * 100)\n"
+                                   "dist.distributed_c10d.ProcessGroup._get_backend = fail\n"
+                                   "dist.init_process_group('gloo', 2)\n"
+                                   "for _ in range(10): dist.new_group([0, 1])\n");
+  EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
+  EXPECT_THAT(recorded.summary.pytorch.problem,
+              AllOf(StartsWith("could not name group: ValueError: 0 long long"), HasSubstr("…; could not name group"),
+                    HasSubstr("ValueError: 7 long"), EndsWith("…; and 3 more")));
 }
 
 }  // namespace

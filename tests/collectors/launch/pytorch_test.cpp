@@ -352,6 +352,15 @@ TEST(PyTorchHook, SaysWhereOnlyOperatorsAreMissing) {
   EXPECT_THAT(notes, IsEmpty());
 }
 
+TEST(PyTorchHook, SaysTheProblemsOfAllProcessesOnce) {
+  PyTorchSeen seen;
+  learn_pytorch(seen, {{"pytorch_problem", "no ITT; no memory"}});
+  learn_pytorch(seen, {{"pytorch_steps", "optimizer"}});
+  learn_pytorch(seen, {{"pytorch_problem", "no collectives; no ITT"}});
+  learn_pytorch(seen, {{"pytorch_problem", "no"}});
+  EXPECT_EQ(seen.problem, "no ITT; no memory; no collectives; no");
+}
+
 TEST(PyTorchHook, RefusesASpoolThatPythonpathCannotName) {
   const Folder folder;
   fs::create_directory(folder / "a:b");
