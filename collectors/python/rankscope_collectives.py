@@ -36,19 +36,20 @@ class Groups:
 
     def told(self, group, ranks):
         """A group that this process is a member of; with one member nothing is communicated, and nothing is missing."""
-        description = getattr(group, "group_desc", None) or ""
-        name = _name_of(self.c10d._world.pg_names.get(group, group.group_name), description).encode()
-        members = ",".join(str(rank) for rank in ranks).encode()
         backends = [group._get_backend(device) for device in group._device_types]
-        # A wrapper counts as met when what it wraps was.
-        missed = [outer for outer in backends if not any([self.meet(name, members, backend) for backend in _asked(outer)])]
+        missed = backends if self.problem else self.missed(group, ranks, backends)
         if len(ranks) > 1:
             for backend in sorted({backend.name().lower() for backend in missed}):
                 self.warn_of(backend)
 
+    def missed(self, group, ranks, backends):
+        """Those that the recorder did not meet. A wrapper counts as met when what it wraps was."""
+        description = getattr(group, "group_desc", None) or ""
+        name = _name_of(self.c10d._world.pg_names.get(group, group.group_name), description).encode()
+        members = ",".join(str(rank) for rank in ranks).encode()
+        return [outer for outer in backends if not any([self.meet(name, members, backend) for backend in _asked(outer)])]
+
     def meet(self, name, members, backend):
-        if self.problem:
-            return False
         self.table.c10d_group(name, members)
         try:
             backend._get_sequence_number_for_group()
