@@ -43,7 +43,7 @@ class Exotic:
         return "exotic"
 
     def _get_sequence_number_for_group(self):
-        raise NotImplementedError
+        raise AttributeError("no sequence number")
 
 
 class ProcessGroup:
