@@ -31,38 +31,38 @@ class Groups:
         self.c10d = c10d
         self.table = table
         self.tell = tell
-        self.problem = table.c10d_observe(torch.__version__.encode())
+        self.problem = table.c10d_observe(torch.__version__.encode())  # with Gloo; None: there is none
         self.warned = set()
 
     def told(self, group, ranks):
         """A group that this process is a member of; with one member nothing is communicated, and nothing is missing."""
-        warn = self.warn if len(ranks) > 1 else lambda problem: None
-        if self.problem:
-            warn(self.problem.decode())
-            return
+        backends = [group._get_backend(device) for device in group._device_types]
+        missed = backends if self.problem else self.missed(group, ranks, backends)
+        if len(ranks) > 1:
+            for backend in sorted({backend.name().lower() for backend in missed}):
+                self.warn_of(backend)
+
+    def missed(self, group, ranks, backends):
+        """Those that the recorder did not meet. A wrapper counts as met when what it wraps was."""
         description = getattr(group, "group_desc", None) or ""
         name = _name_of(self.c10d._world.pg_names.get(group, group.group_name), description).encode()
         members = ",".join(str(rank) for rank in ranks).encode()
-        devices = group._device_types
-        # A wrapper counts as met when what it wraps was.
-        missed = [device for device in devices if not any([self.meet(name, members, backend) for backend in
-                                                           _asked(group._get_backend(device))])]
-        for backend in sorted({group._get_backend(device).name().lower() for device in missed}):
-            if backend not in _RECORDED_BY_ITSELF:
-                warn(f"collectives of the {backend} backend are not recorded")
+        return [outer for outer in backends if not any([self.meet(name, members, backend) for backend in _asked(outer)])]
 
     def meet(self, name, members, backend):
         self.table.c10d_group(name, members)
         try:
             backend._get_sequence_number_for_group()
-        except RuntimeError:
-            pass  # some backends do not count
+        except Exception:  # pylint: disable=broad-except
+            pass  # some backends do not count, and those of others may raise anything
         return self.table.c10d_group(None, None) == 1
 
-    def warn(self, problem):
-        if problem not in self.warned:
-            self.warned.add(problem)
-            self.tell(problem)
+    def warn_of(self, backend):
+        if backend in self.warned or backend in _RECORDED_BY_ITSELF:
+            return
+        self.warned.add(backend)
+        of_gloo = self.problem and backend == "gloo"
+        self.tell(self.problem.decode() if of_gloo else f"collectives of the {backend} backend are not recorded")
 
 
 def _after(function, action, guard):

@@ -19,7 +19,8 @@ import threading
 import weakref
 
 _BACKWARD = 4  # rankscope::annotate::Kind::backward
-_MOST_CHARACTERS = 400
+_MOST_CHARACTERS = 400  # of one problem: messages of exceptions may be long
+_MOST_PROBLEMS = 8  # what is longer than 4000 bytes is cut in a recording
 
 
 def _function(*types):
@@ -77,11 +78,15 @@ _told = []
 
 
 def _tell(table, problem):
-    """All problems of the process as one fact, which `record` says at its end."""
+    """All problems of the process as one fact, which `record` says at its end. What does not fit shows that it is cut."""
+    if len(problem) > _MOST_CHARACTERS:
+        problem = problem[:_MOST_CHARACTERS - 1] + "…"
     if problem in _told:
         return
     _told.append(problem)
-    table.metadata(b"pytorch_problem", "; ".join(_told)[:_MOST_CHARACTERS].encode("utf-8", "replace"))
+    more = len(_told) - _MOST_PROBLEMS
+    text = "; ".join(_told[:_MOST_PROBLEMS] + [f"and {more} more"] * (more > 0))
+    table.metadata(b"pytorch_problem", text.encode("utf-8", "replace"))
 
 
 class _Observer:
@@ -246,7 +251,7 @@ class _Observer:
 
         _beside("rankscope_collectives").observe_groups(
             self.torch, self.table, lambda problem: _tell(self.table, problem),
-            lambda action: self.unless_failed(name_group, action))
+            lambda action: self.quietly(name_group, action))  # the next group may be of another kind
 
     def sample_stacks(self):
         if not os.path.exists(_path_beside("rankscope_stacks")):

@@ -117,7 +117,9 @@ TEST_F(PyTorch, ReportsEveryOperationOfTorchDistributed) {
       "alltoall 10 4000", "barrier 11 0", "barrier 12 0", "allreduce 13 4000", "allgather 14 4000",
       // objects: their sizes, then their bytes
       "allgather 15 8", "allgather 16 24", "broadcast 17 8 to 0", "broadcast 18 5 to 0"};
-  const std::vector<std::string> last{"allreduce 0 20 in halves 1", "barrier 19 0"};
+  const std::vector<std::string> last{"allreduce 0 20 in halves 1", "barrier 19 0",
+                                      // of a second init_process_group
+                                      "allreduce 0 4000 in default_pg 0 (2)", "barrier 1 0 in default_pg 0 (2)"};
   for (const int rank : {0, 1}) {
     const std::string other = std::to_string(1 - rank);
     std::vector<std::string> expected = of_all;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "inject/recorder/once_per_segment.h"
 #include "inject/recorder/recorder.h"
 
 namespace rankscope::inject {
@@ -74,10 +75,8 @@ bool ends_elsewhere(std::string_view name) {
 }
 
 void report_once(ThreadState& thread) {
-  static std::atomic<std::uint64_t> reported_in{0};  // a fork begins a new generation, and a new segment
-  const std::uint64_t now = generation().load(std::memory_order_relaxed);
-  if (reported_in.load(std::memory_order_relaxed) == now || reported_in.exchange(now) == now) return;
-  thread.pen().metadata("pytorch_operators", "itt");
+  static OncePerSegment once;
+  if (once.first()) thread.pen().metadata("pytorch_operators", "itt");
 }
 
 IttDomain* create_domain(const char* name) { return name != nullptr && name == pytorch ? &ours : &others; }

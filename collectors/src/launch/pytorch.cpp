@@ -1,5 +1,6 @@
 #include "pytorch.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -19,6 +20,18 @@ Result<void> write(const fs::path& path, std::string_view text) {
   file.close();
   if (file) return {};
   return fail(ErrorKind::cannot_write, format("cannot write {}: {}", path.string(), std::strerror(errno)));
+}
+
+/// Those of a process ("…; …"), each of them once. Most processes of a job have the same.
+void add_problems(std::string_view problems, std::string& all) {
+  constexpr std::string_view between = "; ";
+  const auto marked = [between](std::string_view text) { return format("{}{}{}", between, text, between); };
+  while (!problems.empty()) {
+    const std::string_view one = problems.substr(0, problems.find(between));
+    problems.remove_prefix(std::min(problems.size(), one.size() + between.size()));
+    if (!one.empty() && marked(all).find(marked(one)) == std::string::npos)
+      all += format("{}{}", all.empty() ? "" : between, one);
+  }
 }
 
 }  // namespace
@@ -93,7 +106,7 @@ void learn_pytorch(PyTorchSeen& seen, const std::vector<std::pair<std::string, s
   for (const auto& [key, value] : metadata) {
     if (key == "pytorch_operators") seen.operators = true;
     if (key == "pytorch_steps") seen.steps = true;
-    if (key == "pytorch_problem") seen.problem = value;
+    if (key == "pytorch_problem") add_problems(value, seen.problem);
   }
 }
 

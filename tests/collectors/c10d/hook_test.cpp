@@ -8,10 +8,13 @@
 namespace rankscope::collectors::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 /// Runs a program that has imported the stand-in as `torch`, and its `torch.distributed` as `dist`.
 Recorded python(const Folder& folder, const std::string& program, const std::string& version = "2.11.0") {
@@ -67,7 +70,8 @@ TEST(C10dHook, KnowsGroupsOfOneAndLeavesOutThoseOfOthers) {
 
 TEST(C10dHook, SaysThatAVersionWasNotVerifiedOnceThereIsSomebodyToTalkTo) {
   constexpr std::string_view why =
-      "collectives of PyTorch 9.9.0 are not recorded, since rankscope has not been verified with this version";
+      "collectives of the gloo backend are not recorded, since rankscope has not been verified with PyTorch 9.9.0 on "
+      "x86-64";
   const Folder folder;
   const Recorded recorded = python(folder,
                                    "dist.init_process_group('gloo', 2).backend.allreduce()\n"
@@ -79,6 +83,16 @@ TEST(C10dHook, SaysThatAVersionWasNotVerifiedOnceThereIsSomebodyToTalkTo) {
   const Folder alone;
   const Recorded one = python(alone, "dist.init_process_group('gloo', 1)\n", "9.9.0");
   EXPECT_THAT(one.summary.notes, Not(Contains(HasSubstr("9.9.0")))) << "one rank has no collectives";
+}
+
+TEST(C10dHook, SaysNothingOfAVersionThatWasNotVerifiedWhereNcclReportsItself) {
+  const Folder folder;
+  const Recorded recorded = python(folder, "dist.init_process_group('nccl', 2)\n", "9.9.0");
+  EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
+  EXPECT_EQ(recorded.summary.pytorch.problem, "");
+  const Folder other;
+  const Recorded mpi = python(other, "dist.init_process_group('mpi', 2)\n", "9.9.0");
+  EXPECT_EQ(mpi.summary.pytorch.problem, "collectives of the mpi backend are not recorded") << "in no version";
 }
 
 TEST(C10dHook, SaysWhichBackendIsNotRecorded) {
@@ -97,6 +111,46 @@ TEST(C10dHook, LeavesAProgramAloneWhoseGroupsItDoesNotUnderstand) {
                                    "dist.new_group([0, 1])\n");
   EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
   EXPECT_THAT(recorded.summary.pytorch.problem, HasSubstr("could not name group: AttributeError"));
+}
+
+TEST(C10dHook, NamesTheGroupsAfterOneThatItDoesNotUnderstand) {
+  const Folder folder;
+  const Recorded recorded = python(folder,
+                                   "groups = dist.distributed_c10d.ProcessGroup\n"
+                                   "get_backend = groups._get_backend\n"
+                                   "del groups._get_backend\n"
+                                   "dist.init_process_group('gloo', 2)\n"
+                                   "groups._get_backend = get_backend\n"
+                                   "dist.new_group([0, 1]).backend.allreduce()\n");
+  EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
+  EXPECT_THAT(recorded.summary.pytorch.problem, HasSubstr("could not name group: AttributeError"));
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(groups_of(*recorded.run), ElementsAre("group 1: 0,1"));
+  EXPECT_EQ(lost(*recorded.run, Counter::comm_groups_unknown), 0U);
+}
+
+TEST(C10dHook, NamesTheGroupsAfterOneOfABackendThatCannotBeAsked) {
+  const Folder folder;
+  const Recorded recorded = python(folder,
+                                   "dist.init_process_group('exotic', 2)\n"
+                                   "dist.new_group([0, 1]).backend.allreduce()\n");
+  EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
+  EXPECT_EQ(recorded.summary.pytorch.problem, "collectives of the exotic backend are not recorded");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(groups_of(*recorded.run), ElementsAre("group 1: 0,1"));
+}
+
+TEST(C10dHook, ShowsWhatItCutsOfLongAndManyProblems) {
+  const Folder folder;
+  const Recorded recorded = python(folder,
+                                   "def fail(group, device): raise ValueError(group.group_name + ' long' * 100)\n"
+                                   "dist.distributed_c10d.ProcessGroup._get_backend = fail\n"
+                                   "dist.init_process_group('gloo', 2)\n"
+                                   "for _ in range(10): dist.new_group([0, 1])\n");
+  EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
+  EXPECT_THAT(recorded.summary.pytorch.problem,
+              AllOf(StartsWith("could not name group: ValueError: 0 long long"), HasSubstr("…; could not name group"),
+                    HasSubstr("ValueError: 7 long"), EndsWith("…; and 3 more")));
 }
 
 }  // namespace

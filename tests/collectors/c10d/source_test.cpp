@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 std::string standin(const std::string& kind = "c10d") { return program(kind) + "/libtorch_cpu.so"; }
 
@@ -111,6 +112,15 @@ TEST(C10d, ATransferEndsWhenTheTransportHasMovedIt) {
   EXPECT_GT(rows[0].finished, rows[1].finished) << "the second buffer was done first";
 }
 
+TEST(C10d, ABufferOfACollectiveEndsNoReceiveWhoseBufferWasAtThatAddress) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "abandoned");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  ASSERT_EQ(recorded.run->collectives().size(), 1U);
+  EXPECT_EQ(recorded.run->collectives()[0].state, CommState::started) << "nothing came";
+}
+
 TEST(C10d, TellsWhereTheHostWaits) {
   const Folder folder;
   const Recorded recorded = play(folder, "waits");
@@ -126,16 +136,30 @@ TEST(C10d, LetsErrorsPass) {
   const Recorded thrown = play(folder, "throws");
   EXPECT_EQ(thrown.status, 0);
   ASSERT_TRUE(thrown.run) << thrown.why;
-  EXPECT_THAT(collectives_of(*thrown.run),
-              ElementsAre("broadcast 0: -1  to 0", "allreduce 1: 400 f32", "allreduce 2: 400 f32"));
-  EXPECT_EQ(thrown.run->collectives()[0].state, CommState::enqueued);
-  EXPECT_EQ(thrown.run->collectives()[1].state, CommState::finished) << "the call that failed is over";
-  const Collective& failed = thrown.run->collectives()[2];
+  EXPECT_THAT(collectives_of(*thrown.run), ElementsAre("allreduce 0: 400 f32", "allreduce 1: 400 f32"))
+      << "a refused call is not counted by the other ranks either";
+  EXPECT_EQ(thrown.run->collectives()[0].state, CommState::finished) << "the call that failed is over";
+  const Collective& failed = thrown.run->collectives()[1];
   EXPECT_THAT(attributes_of(*thrown.run, thrown.run->span(failed.span)), ElementsAre("failed=1"));
   const Folder other;
   const Recorded waited = play(other, "pairs");
   ASSERT_TRUE(waited.run) << waited.why;
   EXPECT_EQ(lost(*waited.run, Counter::spans_unclosed), 0U) << "a wait that fails has an end";
+}
+
+TEST(C10d, AGroupThatIsMadeAgainIsAnotherOne) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "made_again");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  std::vector<std::string> texts;
+  for (const Collective& one : recorded.run->collectives()) {
+    const Group& group = recorded.run->groups()[one.group.index()];
+    texts.push_back(format("{} of {}: {}", recorded.run->text(group.name), group.members.size(), one.sequence));
+  }
+  EXPECT_THAT(texts, UnorderedElementsAre("default_pg 0 of 2: 0", "default_pg 0 of 2: 1", "default_pg 0 (2) of 2: 0",
+                                          "default_pg 0 (2) of 2: 1", "default_pg 0 of 3: 0", "default_pg 0 of 3: 1",
+                                          "default_pg 0 (3) of 2: 0", "default_pg 0 (3) of 2: 1"));
 }
 
 TEST(C10d, CountsGroupsThatNobodyNamed) {
@@ -153,8 +177,10 @@ TEST(C10d, LeavesOtherVersionsAlone) {
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(collectives_of(*recorded.run), IsEmpty());
-  EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of PyTorch 9.9.1 are not recorded, since rankscope has not been verified with this version");
+  EXPECT_EQ(
+      told(*recorded.run, "problem"),
+      "collectives of the gloo backend are not recorded, since rankscope has not been verified with PyTorch 9.9.1 on "
+      "x86-64");
   EXPECT_EQ(lost(*recorded.run, Counter::comm_groups_unknown), 0U);
 }
 
@@ -165,7 +191,7 @@ TEST(C10d, LeavesBuildsAloneThatCallTheirOwnFunctionsDirectly) {
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(collectives_of(*recorded.run), IsEmpty());
   EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of this PyTorch 2.11.0+cu130 are not recorded: it does not export "
+            "collectives of the gloo backend of this PyTorch 2.11.0+cu130 are not recorded: it does not export "
             "_ZN4c10d7Reducer17finalize_backwardEv");
 }
 
@@ -176,7 +202,8 @@ TEST(C10d, LeavesALibraryAloneThatAnotherToolStandsInFrontOf) {
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of this PyTorch 2.11.0+cu130 are not recorded: another tool already intercepts its functions");
+            "collectives of the gloo backend of this PyTorch 2.11.0+cu130 are not recorded: another tool already "
+            "intercepts its functions");
 }
 
 }  // namespace

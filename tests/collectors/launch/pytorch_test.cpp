@@ -16,7 +16,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::Pair;
 
@@ -343,42 +342,6 @@ TEST(PyTorchHook, TellsAProblemOnceAndDoesNotTryAgain) {
                           "memory: RuntimeError: no statistics"));
 }
 
-TEST(PyTorchHook, SaysWhereOnlyOperatorsAreMissing) {
-  std::vector<std::string> notes;
-  note_pytorch({.operators = false, .steps = true}, PyTorch::expected, notes);
-  EXPECT_THAT(notes, ElementsAre(HasSubstr("PyTorch reported no operators")));
-  notes.clear();
-  note_pytorch({.operators = true, .steps = true}, PyTorch::expected, notes);
-  EXPECT_THAT(notes, IsEmpty());
-}
-
-TEST(PyTorchHook, RefusesASpoolThatPythonpathCannotName) {
-  const Folder folder;
-  fs::create_directory(folder / "a:b");
-  const auto hook = write_pytorch_hook(folder / "a:b");
-  ASSERT_FALSE(hook);
-  EXPECT_THAT(hook.error().message, AllOf(HasSubstr("a:b contains a colon"), HasSubstr("RANKSCOPE_SPOOL")));
-}
-
-TEST(PyTorchHook, IsHandedIntoContainersInFrontOfWhatTheUserSetsThere) {
-  const auto lookup = [](const char* name) -> const char* {
-    if (std::string_view{name} == "PYTHONPATH") return "/mine";
-    return std::string_view{name} == "SINGULARITYENV_PYTHONPATH" ? "/in/image" : nullptr;
-  };
-  const auto environment = command_environment(lookup, {.collect = all_sources()}, "/l/librankscope_inject.so",
-                                               Preload::yes, "/spool/python");
-  EXPECT_THAT(
-      environment.variables,
-      IsSupersetOf({Pair("PYTHONPATH", "/spool/python:/mine"), Pair("APPTAINERENV_PYTHONPATH", "/spool/python:/mine"),
-                    Pair("SINGULARITYENV_PYTHONPATH", "/spool/python:/in/image"),
-                    Pair("APPTAINERENV_INTEL_LIBITTNOTIFY64", "/l/librankscope_inject.so")}));
-  EXPECT_EQ(pytorch_container_warning("apptainer", lookup), "") << "the user knows";
-  const auto nothing = [](const char*) -> const char* { return nullptr; };
-  EXPECT_THAT(pytorch_container_warning("apptainer", nothing),
-              HasSubstr("set APPTAINERENV_PYTHONPATH to the image's folders"));
-  EXPECT_EQ(pytorch_container_warning("", nothing), "");
-}
-
 TEST(PyTorchHook, ObservesAProgramThatImportsTorchWithoutBeingAskedTo) {
   const Folder folder;
   std::string said;
@@ -404,36 +367,11 @@ TEST(PyTorchHook, IsLeftOutOnRequest) {
   EXPECT_TRUE(said.starts_with(RANKSCOPE_TEST_PYTORCH)) << said;
 }
 
-TEST(PyTorchHook, DoesNotHideModulesOfAnImageFromAJobThatDidNotAskForIt) {
-  const auto nothing = [](const char*) -> const char* { return nullptr; };
-  const Folder folder;
-  RecordOptions options{.command = {"apptainer", "exec", "image.sif", "python3", "train.py"}};
-  const auto unasked = pytorch_hook(options, all_sources(), folder.path(), nothing);
-  ASSERT_TRUE(unasked);
-  EXPECT_EQ(unasked->folder, "");
-  EXPECT_THAT(unasked->why_not, HasSubstr("recorded only with --pytorch"));
-  options.pytorch = PyTorch::expected;
-  const auto asked = pytorch_hook(options, all_sources(), folder.path(), nothing);
-  ASSERT_TRUE(asked);
-  EXPECT_EQ(asked->folder, folder / "python");
-}
-
 TEST(PyTorchHook, NeedsTheAnnotations) {
   const Folder folder;
   RecordOptions options = observed({"true"});
   options.collect = "host";
   EXPECT_THAT(record(folder, options).why, HasSubstr("--pytorch needs the source annotate"));
-}
-
-TEST(PyTorchHook, KeepsAnotherTracerOfItt) {
-  CommandEnvironment environment;
-  const auto lookup = [](const char* name) {
-    return std::string_view{name} == "INTEL_LIBITTNOTIFY64" ? "/opt/vtune/libittnotify_collector.so" : nullptr;
-  };
-  add_pytorch(environment, lookup, "/spool/python", "/l/librankscope_inject.so");
-  EXPECT_THAT(environment.variables, ElementsAre(Pair("PYTHONPATH", "/spool/python")));
-  EXPECT_THAT(environment.warnings,
-              ElementsAre(HasSubstr("libittnotify_collector.so and was not changed, so operators of PyTorch")));
 }
 
 }  // namespace

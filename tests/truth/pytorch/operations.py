@@ -45,6 +45,15 @@ def pairs(rank):
         operation.wait()
 
 
+def again(rank, world):
+    """The groups get the same names again. What the first ones left in the store is not for them."""
+    store = dist.distributed_c10d._get_default_store()
+    dist.destroy_process_group()
+    dist.init_process_group("gloo", store=dist.PrefixStore("again", store), rank=rank, world_size=world)
+    dist.all_reduce(torch.ones(1000))
+    dist.barrier()
+
+
 def main():
     dist.init_process_group("gloo")
     rank, world = dist.get_rank(), dist.get_world_size()
@@ -54,6 +63,7 @@ def main():
     pairs(rank)
     dist.all_reduce(torch.ones(10, dtype=torch.bfloat16), group=half)
     dist.barrier()
+    again(rank, world)
     dist.destroy_process_group()
 
 

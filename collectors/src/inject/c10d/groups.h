@@ -11,10 +11,12 @@ namespace rankscope::inject::c10d {
 
 /// Lives as long as the process: operations may end after their group has.
 struct Group {
-  std::string name;                  ///< equal on all members
+  std::string torch_name;            ///< as torch.distributed has it
+  std::string name;                  ///< equal on all members, and of no earlier group with these members
   std::string members;               ///< as the recording keeps them: "0,1,2"
   std::vector<std::int32_t> ranks;   ///< of the job, in group order; empty: they are not known
   std::atomic<std::int64_t> next{};  ///< number of the next collective; all members call them in one order
+  const Group* older = nullptr;      ///< the group that was met before this one
 
   /// -1: there is no such member.
   [[nodiscard]] std::int32_t rank_of(std::int64_t member) const;

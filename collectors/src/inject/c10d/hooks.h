@@ -4,13 +4,9 @@
 #include <vector>
 
 #include "inject/c10d/relocations.h"
+#include "inject/c10d/verified.h"
 
 namespace rankscope::inject::c10d {
-
-/// What is used of the layouts of a version of PyTorch.
-struct Layout {
-  std::size_t reduce_root = 0;  ///< offset of ReduceOptions::rootRank; that of the other options is 0
-};
 
 /// Calls of ProcessGroupGloo, and the threads that carry them out.
 [[nodiscard]] std::vector<Hook> gloo_hooks(const Layout& layout);

@@ -1,10 +1,13 @@
 #include "inject/c10d/operations.h"
 
 #include <array>
+#include <atomic>
 #include <string_view>
+#include <utility>
 
 #include "inject/c10d/groups.h"
 #include "inject/c10d/pointer_map.h"
+#include "inject/recorder/once_per_segment.h"
 #include "inject/recorder/recorder.h"
 #include "inject/recorder/thread_state.h"
 #include "rankscope/core/format.h"
@@ -32,14 +35,6 @@ constexpr std::array<OpNames, op_count> op_names{{{"", "wait collective"},
                                                   {"recv", "wait recv"}}};
 const OpNames& names_of(Op op) { return op_names[static_cast<std::size_t>(op)]; }
 
-// An announced operation as one word: its number and what it is. 0: it is not stored.
-using Operation = std::uint64_t;
-constexpr unsigned number_bits = 56;
-Operation packed(std::uint64_t number, Op op) {
-  return std::uint64_t{static_cast<std::uint8_t>(op)} << number_bits | number;
-}
-std::uint64_t number_of(Operation operation) { return operation & ((std::uint64_t{1} << number_bits) - 1); }
-Op op_of(Operation operation) { return static_cast<Op>(operation >> number_bits); }
 bool is_pair(Op op) { return op == Op::send || op == Op::recv; }
 
 // Numbers of operations that no other source of this process uses.
@@ -61,8 +56,12 @@ struct ThisThread {
   std::array<Scope, most_scopes> scopes{};
   std::uint32_t depth = 0;  ///< may be more than there are places
   std::uint32_t calls = 0, executions = 0;
-  bool runs_here = false;      ///< the outermost call
-  Operation current = 0;       ///< what it is
+  // Of the outermost call.
+  const void* backend = nullptr;
+  Asked asked{};
+  bool announced = false;
+  Operation current = 0;  ///< since then
+  bool runs_here = false;
   std::uint64_t named_in = 0;  ///< the generation of the recording that knows this thread's name
 
   /// False where so many are open that this one cannot be followed.
@@ -81,10 +80,8 @@ thread_local ThisThread here_now;
 alignas(8) constexpr char waits[8] = {};
 
 void tell_once(ThreadState& thread) {
-  static std::atomic<std::uint64_t> told_in{0};  // a fork begins a new generation, and a new segment
-  const std::uint64_t now = generation().load(std::memory_order_relaxed);
-  if (told_in.load(std::memory_order_relaxed) == now || told_in.exchange(now) == now) return;
-  thread.pen().metadata("pytorch_collectives", "c10d");
+  static OncePerSegment once;
+  if (once.first()) thread.pen().metadata("pytorch_collectives", "c10d");
 }
 
 /// Sends and receives of one thread overlap, so each partner has a lane for either.
@@ -121,6 +118,15 @@ Operation announce(const void* backend, const Asked& asked) {
   if (group != nullptr) return announce(*group, asked);
   count(Trouble::comm_groups_unknown);
   return 0;
+}
+
+/// The outermost call of this thread; 0: there is none. It is announced once the library has accepted its arguments: a
+/// call that it refuses on one rank communicates nothing, and must not take a number that the other ranks do not count.
+Operation accepted_call() {
+  if (here_now.calls == 0) return 0;
+  if (!std::exchange(here_now.announced, true))
+    here_now.current = guarded([] { return announce(here_now.backend, here_now.asked); });
+  return here_now.current;
 }
 
 void start(Operation operation) {
@@ -167,6 +173,7 @@ void leave_call() {
   if (--here_now.calls > 0) return;
   if (here_now.runs_here) finish(here_now.current);
   here_now.runs_here = false;
+  here_now.announced = false;
   here_now.current = 0;
 }
 
@@ -174,17 +181,19 @@ void leave_call() {
 
 void enter_call(const void* backend, const Asked& asked) noexcept {
   if (!here_now.enter({.kind = Scope::Kind::call})) return;
-  if (here_now.calls++ == 0) here_now.current = guarded([&] { return announce(backend, asked); });
+  if (here_now.calls++ > 0) return;
+  here_now.backend = backend;
+  here_now.asked = asked;
 }
 
 void returns(const WorkPointer& result) noexcept {
-  if (here_now.calls == 1 && result.work != nullptr) works.put(result.work, here_now.current);
+  if (here_now.calls == 1 && result.work != nullptr) works.put(result.work, accepted_call());
 }
 
 void run_here() noexcept {
   if (here_now.calls != 1) return;
   here_now.runs_here = true;
-  start(here_now.current);
+  start(accepted_call());
 }
 
 void enter_execution(const void* work) noexcept {
@@ -228,7 +237,7 @@ void leave() noexcept {
   }
 }
 
-void hand_over(const void* work) noexcept { works.put(work, here_now.calls > 0 ? here_now.current : 0); }
+void hand_over(const void* work) noexcept { works.put(work, accepted_call()); }
 
 void has_ended(const void* work) noexcept { finish(works.get(work)); }
 
@@ -241,8 +250,9 @@ void has_failed(const void* work) noexcept {
   finish(operation);
 }
 
-void uses_buffer(const void* buffer) noexcept {
-  if (here_now.calls == 1 && is_pair(op_of(here_now.current))) buffers.put(buffer, here_now.current);
+void makes_buffer(const void* buffer) noexcept {
+  const bool of_pair = here_now.calls == 1 && is_pair(here_now.asked.op);
+  buffers.put(buffer, of_pair ? accepted_call() : 0);  // an earlier one may have had its address
 }
 
 void buffer_is_done(const void* buffer) noexcept { finish(buffers.take(buffer)); }

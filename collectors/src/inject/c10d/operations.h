@@ -4,25 +4,10 @@
 
 #include <cstdint>
 
+#include "inject/c10d/operation.h"
 #include "inject/c10d/tensors.h"
 
 namespace rankscope::inject::c10d {
-
-enum class Op : std::uint8_t {
-  none,
-  allreduce,
-  broadcast,
-  reduce,
-  allgather,
-  gather,
-  scatter,
-  reduce_scatter,
-  alltoall,
-  barrier,
-  send,
-  recv,
-};
-inline constexpr std::size_t op_count = 12;
 
 /// c10::intrusive_ptr<Work> as functions return it: one pointer, which the caller makes room for. Counts nothing.
 struct WorkPointer {
@@ -42,7 +27,8 @@ struct Asked {
 // What a thread is inside of. Each of these is entered and left by one function that stands in front of another one;
 // errors of the library leave it, too (unwinding.h).
 
-/// One call of a backend. A call inside another one is a part of that.
+/// One call of a backend. A call inside another one is a part of that. It is recorded as soon as the library hands work
+/// over, makes a buffer, or returns: not if it refuses the arguments.
 void enter_call(const void* backend, const Asked& asked) noexcept;
 /// The outermost call gives the program this to wait for.
 void returns(const WorkPointer& result) noexcept;
@@ -68,8 +54,8 @@ void has_ended(const void* work) noexcept;
 /// Whoever waits for it gets an error after this.
 void has_failed(const void* work) noexcept;
 
-/// The send or receive that this thread calls uses this buffer of the transport.
-void uses_buffer(const void* buffer) noexcept;
+/// A new buffer of the transport; the send or receive that this thread calls, if any, is done when the buffer is.
+void makes_buffer(const void* buffer) noexcept;
 /// All of it has arrived or was sent; on a thread of the transport.
 void buffer_is_done(const void* buffer) noexcept;
 

@@ -18,7 +18,7 @@ struct BufferPointer {
 
 BufferPointer make_buffer(void* self, void* memory, std::size_t bytes) {
   BufferPointer made = next<make_buffer>(self, memory, bytes);
-  uses_buffer(made.buffer);
+  makes_buffer(made.buffer);
   return made;
 }
 void has_received(void* self, int rank) {

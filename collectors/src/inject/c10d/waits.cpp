@@ -19,7 +19,8 @@ bool wait(void* work, std::int64_t timeout) {
   return done;
 }
 
-/// At the end of backward(): waits for one bucket after the other, and copies what came in between.
+/// At the end of backward(): waits for one bucket after the other, and copies what came in between. Whose backend it is
+/// is not known here: NCCL does not block the host, others do whose operations are not recorded.
 void finalize_backward(void* reducer) {
   RANKSCOPE_LEAVE_ON_ERROR();
   enter_wait(Op::allreduce);

@@ -3,13 +3,21 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+
+#include "rankscope/core/numbers.h"
 
 namespace rankscope::inject::cupti {
 
 std::uint8_t* Buffers::map_one() {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(memory);
+}
+
+std::size_t Buffers::wanted() {
+  const char* const text = std::getenv("RANKSCOPE_CUPTI_BUFFERS");
+  return leading_number<std::size_t>(text == nullptr ? "" : text).value_or(most);
 }
 
 void Buffers::prepare(std::size_t limit) {

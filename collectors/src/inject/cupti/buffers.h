@@ -14,7 +14,9 @@ class Buffers {
   static constexpr std::size_t ahead = 4;
   static constexpr std::size_t most = 64;
 
-  /// Maps those that are kept ready. `limit` is at most `most`.
+  /// The limit that RANKSCOPE_CUPTI_BUFFERS sets; without it, `most`.
+  [[nodiscard]] static std::size_t wanted();
+  /// Maps those that are kept ready. A `limit` outside of 1 to `most` is the nearest of these.
   void prepare(std::size_t limit);
   /// A zeroed one, or null: as many as allowed are being filled.
   [[nodiscard]] std::uint8_t* take();

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -26,7 +25,6 @@
 #include "inject/recorder/recorder.h"
 #include "inject/recorder/thread_state.h"
 #include "rankscope/core/format.h"
-#include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
 
 namespace rankscope::inject::cupti {
@@ -341,12 +339,6 @@ void set_attribute(const Functions& call, Attribute attribute, std::uint8_t valu
   call.set_attribute(static_cast<int>(attribute), &size, &value);  // a version without it does without
 }
 
-std::size_t buffer_limit() {
-  const char* const text = std::getenv("RANKSCOPE_CUPTI_BUFFERS");
-  const auto limit = leading_number<std::size_t>(text == nullptr ? "" : text).value_or(Buffers::most);
-  return std::clamp<std::size_t>(limit, 1, Buffers::most);
-}
-
 /// Of what the user asked for, CUPTI tells of allocations.
 void say_details(const Kinds& kinds) {
   if (!kinds.has(Kind::memory)) return;
@@ -369,7 +361,7 @@ std::string begin(Source& own) {
   if (std::string problem = subscribe(own); !problem.empty()) return problem;
   const Functions& call = own.library.call;
   call.set_thread_id_type(threads_by_system_id);  // else threads are numbers that nothing else knows
-  own.buffers.prepare(buffer_limit());
+  own.buffers.prepare(Buffers::wanted());
   set_attribute(call, Attribute::zeroed_buffers, 1);
   if (own.library.version >= version::v13_0) set_attribute(call, Attribute::buffer_per_thread, 1);
   own.process = getpid();

@@ -3,10 +3,9 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <atomic>
 #include <string>
 
-#include "inject/recorder/thread_state.h"
+#include "inject/recorder/once_per_segment.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::inject::nccl {
@@ -38,10 +37,8 @@ std::string version() {
 }  // namespace
 
 void report_version(recording::ThreadWriter& pen) noexcept {
-  static std::atomic<std::uint64_t> reported_in{0};
-  const std::uint64_t now = generation().load(std::memory_order_relaxed);
-  if (reported_in.load(std::memory_order_relaxed) == now || reported_in.exchange(now) == now) return;
-  guarded([&] { pen.metadata("nccl_version", version()); });
+  static OncePerSegment once;
+  if (once.first()) guarded([&] { pen.metadata("nccl_version", version()); });
 }
 
 }  // namespace rankscope::inject::nccl

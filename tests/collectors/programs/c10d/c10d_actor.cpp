@@ -27,8 +27,11 @@ struct Stage {
   c10d::Backend* group = nullptr;
 
   void enter_group(const char* name, const char* members) {
-    recorder.c10d_group(name, members);
     group = torch.make_group();
+    name_group(name, members);
+  }
+  void name_group(const char* name, const char* members) const {
+    recorder.c10d_group(name, members);
     if (group->getSequenceNumberForGroup() != 42 || recorder.c10d_group(nullptr, nullptr) != 1)
       throw std::runtime_error{"the group was not met"};
   }
@@ -96,6 +99,15 @@ void pairs(Stage& stage) {
   throw std::runtime_error{"what the library throws must arrive"};
 }
 
+void abandoned(Stage& stage) {
+  stage.enter_group("pair 3", "8,9");
+  at::Tensor tensor{&floats};
+  c10d::Tensors one{tensor};
+  stage.group->recv(one, 1, 0);
+  stage.torch.replace(0);
+  stage.torch.received(0);
+}
+
 void waits(Stage& stage) {
   stage.enter_group("default_pg 0", "0,1");
   at::Tensor tensor{&floats};
@@ -138,6 +150,24 @@ void strangers(Stage& stage) {
   stage.run(3);
 }
 
+/// A job that ends torch.distributed and begins it again, so that the names of its groups are used again.
+void made_again(Stage& stage) {
+  at::Tensor tensor{&floats};
+  c10d::Tensors one{tensor};
+  const auto begin = [&](const char* members) {
+    stage.enter_group("default_pg 0", members);
+    stage.group->allreduce(one, {});
+    stage.name_group("default_pg 0", members);  // of its second device
+    stage.group->allreduce(one, {});
+    stage.run(2);
+  };
+  begin("0,1");
+  delete stage.group;
+  begin("0,1");
+  begin("0,1,2");
+  begin("0,1");
+}
+
 /// Nobody stands in front, and all is as without the recorder.
 void left_alone(Stage& stage) {
   at::Tensor tensor{&floats};
@@ -158,9 +188,15 @@ void pretend_other_tool(const StandinEntry& torch) {
   vtable[last_entry] = reinterpret_cast<void*>(in_front_of_all);
 }
 
-const std::map<std::string, void (*)(Stage&)> scenes{
-    {"collectives", collectives}, {"made_of_parts", made_of_parts}, {"pairs", pairs},          {"waits", waits},
-    {"throws", throws},           {"strangers", strangers},         {"left_alone", left_alone}};
+const std::map<std::string, void (*)(Stage&)> scenes{{"collectives", collectives},
+                                                     {"made_of_parts", made_of_parts},
+                                                     {"pairs", pairs},
+                                                     {"abandoned", abandoned},
+                                                     {"waits", waits},
+                                                     {"throws", throws},
+                                                     {"strangers", strangers},
+                                                     {"made_again", made_again},
+                                                     {"left_alone", left_alone}};
 
 }  // namespace
 

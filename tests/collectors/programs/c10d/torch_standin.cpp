@@ -146,6 +146,14 @@ void Reducer::finalize_backward() {
 }  // namespace c10d
 
 namespace gloo::transport::tcp {
+namespace {
+void* free_place = nullptr;
+}
+void* UnboundBuffer::operator new(std::size_t bytes) {
+  void* const place = std::exchange(free_place, nullptr);
+  return place != nullptr ? place : ::operator new(bytes);
+}
+void UnboundBuffer::operator delete(void* place) { ::operator delete(std::exchange(free_place, place)); }
 void UnboundBuffer::handleRecvCompletion(int) { ++completed; }
 void UnboundBuffer::handleSendCompletion(int) { ++completed; }
 std::unique_ptr<transport::UnboundBuffer> Context::createUnboundBuffer(void*, std::size_t) {
@@ -166,6 +174,10 @@ gloo::transport::tcp::UnboundBuffer& buffer_at(std::size_t place) {
 }
 void sent(std::size_t buffer) { buffer_at(buffer).handleSendCompletion(1); }
 void received(std::size_t buffer) { buffer_at(buffer).handleRecvCompletion(1); }
+void replace(std::size_t buffer) {
+  c10d::buffers.at(buffer).reset();
+  c10d::buffers.at(buffer) = c10d::transport->createUnboundBuffer(nullptr, 0);
+}
 void finalize_backward() {
   c10d::Reducer reducer;
   reducer.finalize_backward();
@@ -190,5 +202,5 @@ STANDIN_API void standin_allreduce(c10d::Backend* group) {
   run_next(false);
 }
 STANDIN_API extern const StandinEntry standin_entry;
-const StandinEntry standin_entry{make_group, run_next, sent, received, finalize_backward};
+const StandinEntry standin_entry{make_group, run_next, sent, received, replace, finalize_backward};
 }

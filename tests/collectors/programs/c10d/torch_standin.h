@@ -56,6 +56,9 @@ struct UnboundBuffer {
 };
 namespace tcp {
 struct STANDIN_API UnboundBuffer : transport::UnboundBuffer {
+  // The next one gets the place of one that has ended, as it often does.
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* place);
   void handleRecvCompletion(int rank);
   void handleSendCompletion(int rank);
   int completed = 0;
@@ -142,5 +145,6 @@ struct StandinEntry {
   void (*run_next)(bool fails);      ///< carries out what was enqueued first, on this thread
   void (*sent)(std::size_t buffer);  ///< the transport has moved the n-th buffer
   void (*received)(std::size_t buffer);
+  void (*replace)(std::size_t buffer);  ///< the n-th buffer ends without being moved; a collective's gets its place
   void (*finalize_backward)();
 };

@@ -30,6 +30,22 @@ class Mpi:
         raise RuntimeError("Backend mpi does not yet support sequence numbers.")
 
 
+class Nccl:
+    def name(self):
+        return "nccl"
+
+    def _get_sequence_number_for_group(self):
+        return 42
+
+
+class Exotic:
+    def name(self):
+        return "exotic"
+
+    def _get_sequence_number_for_group(self):
+        raise AttributeError("no sequence number")
+
+
 class ProcessGroup:
     def __init__(self, backend, name, description):
         self.backend = backend
@@ -41,10 +57,13 @@ class ProcessGroup:
         return self.backend
 
 
+_BACKENDS = {"gloo": Gloo, "mpi": Mpi, "nccl": Nccl, "exotic": Exotic}
+
+
 def _new_process_group_helper(group_size, group_rank, global_ranks_in_group, backend, store, group_name, group_desc=None):
     if global_ranks_in_group and 0 not in global_ranks_in_group:
         return object(), None
-    group = ProcessGroup({"gloo": Gloo, "mpi": Mpi}[backend](), group_name, group_desc or "undefined")
+    group = ProcessGroup(_BACKENDS[backend](), group_name, group_desc or "undefined")
     _world.pg_names[group] = group_name
     return group, store
 
