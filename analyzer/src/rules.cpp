@@ -62,7 +62,8 @@ constexpr std::array all_rules{
     Rule{"step_time.odd", "single steps that are much longer than their neighbours and that no slow rank explains",
          "the gain", judge_odd_steps},
     Rule{"exposed_communication",
-         "time in which only communication runs; waiting for a slow rank or connection is left to the finding about it",
+         "time in which only communication runs; waiting that a slow rank, a slow connection or unequal "
+         "compute explains is left to the finding about it",
          "10 % / 20 % / 35 % of the time", judge_exposed_communication, true},
     Rule{"slow_group, slow_link",
          "a group, link, sender or receiver with a lower bus bandwidth than comparable ones, or than it had earlier, "
