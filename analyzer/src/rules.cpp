@@ -36,7 +36,7 @@ constexpr std::array all_rules{
          "then",
          "slowdown 1.05 / 1.10 / 1.25, with two or three ranks 1.15 / 1.25 / -; or the gain", judge_stragglers},
     Rule{"unequal.data_wait",
-         "without recorded collectives: a rank that waits longer for its data than its peers, in two thirds of the "
+         "if ranks cannot be compared: a rank that waits longer for its data than its peers, in two thirds of the "
          "steps",
          "5 % / 10 % / - of a step", judge_unequal_ranks, true},
     Rule{"unequal.host_time",
@@ -46,9 +46,9 @@ constexpr std::array all_rules{
     Rule{"unequal.step_time", "the same for the length of its steps, unless one of the two rules above explains it",
          "5 % / 10 % / - of a step", nullptr},
     Rule{"unequal.cpu_use",
-         "without recorded collectives: a rank that uses more CPU than its peers, or, with four or more ranks, less",
+         "if ranks cannot be compared: a rank that uses more CPU than its peers, or, with four or more ranks, less",
          "25 points and 1.25 times / - / -", nullptr},
-    Rule{"unequal.steps", "without recorded collectives: a rank with fewer steps than its peers",
+    Rule{"unequal.steps", "if ranks cannot be compared: a rank with fewer steps than its peers",
          "2 steps and 5 % fewer / - / -", nullptr},
     Rule{"waited_for", "in runs without steps: a rank that the others wait for in nearly all operations",
          "2 % of the time / - / -", judge_waiting_without_steps},

@@ -54,8 +54,7 @@ Section<replay::Graph> graph_of(const Work& work) {
 
 /// Where a rank exchanges nothing with others, there is nothing that the factors could weigh against its compute.
 bool any_communication(const Work& work) {
-  return !work.run.collectives().empty() ||
-         std::ranges::any_of(*work.report.rank_rows, [](const RankRow& row) { return row.total.comm_ns > 0; });
+  return std::ranges::any_of(*work.report.rank_rows, [](const RankRow& row) { return row.total.comm_ns > 0; });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "math/statistics.h"
 #include "rankscope/core/model/run.h"
+#include "split/communication.h"
 #include "split/device_record.h"
 #include "steps/counted_windows.h"
 #include "steps/sample_windows.h"
@@ -138,15 +139,9 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   return row;
 }
 
-/// Several ranks, and nothing that they say to each other (metrics.md 2.9).
-bool lacks_communication(const Run& run, std::span<const RankRow> rows) {
-  return run.ranks().size() > 1 && run.collectives().empty() &&
-         std::ranges::all_of(rows, [](const RankRow& row) { return row.total.comm_ns == 0; });
-}
-
-void doubt_communication(RankRow& row) {
-  row.why_no_comm = no_collectives_recorded;
-  row.overlap_ratio.why = no_collectives_recorded;
+void doubt_communication(RankRow& row, const std::string& why) {
+  row.why_no_comm = why;
+  if (!row.shows_communication()) row.overlap_ratio.why = why;
 }
 
 constexpr const char* nothing_classified = "nothing was recorded that separates compute from communication";
@@ -166,7 +161,8 @@ Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSec
   }
   if (rows.empty()) return unavailable("no process has a rank");
   if (!any_classified) return unavailable(nothing_classified);
-  if (lacks_communication(run, rows)) std::ranges::for_each(rows, doubt_communication);
+  if (const std::string why = why_waits_are_hidden(run, rows); !why.empty())
+    for (RankRow& row : rows) doubt_communication(row, why);
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
+#include "split/communication.h"
 #include "stragglers/parts.h"
 #include "words/source_advice.h"
 #include "words/units.h"
@@ -50,8 +51,11 @@ class Doubts {
 /// Why, and what to do about it; empty if ranks were compared.
 std::string not_compared_text(const Report& report) {
   if (report.why_not_compared.empty()) return {};
-  return format("Ranks could not be compared, since no collectives were recorded. {}",
-                advice_for(Wanted::comparison, report.source));
+  const bool some = report.rank_rows && std::ranges::any_of(*report.rank_rows, &RankRow::shows_communication);
+  return format(
+      "Ranks could not be compared, since {}. {}{}", cause_alone(report.why_not_compared),
+      advice_for(Wanted::comparison, report.source),
+      some ? " If ranks communicate in every n-th step only (gradient accumulation), mark n steps as one." : "");
 }
 
 }  // namespace

@@ -112,9 +112,12 @@ struct RankRow {
   std::string why_no_memory;
   std::string why_no_reserved;
   std::optional<double> cpu_percent;  ///< median of the host sampler
-  /// Set where nothing that ranks say to each other was recorded (metrics.md 2.9): communication is unknown and not 0,
-  /// and what counts as compute or idle may be waiting for other ranks.
+  /// Set where too little of what ranks say to each other was recorded (metrics.md 2.9): what counts as compute or idle
+  /// may be waiting for other ranks.
   std::string why_no_comm{};
+
+  /// False: its communication is unknown and not 0.
+  [[nodiscard]] bool shows_communication() const { return why_no_comm.empty() || total.comm_ns > 0; }
 };
 
 /// What is known of a rank without any annotation: where it ran, how it ended, what the host sampler saw.
