@@ -72,13 +72,7 @@ std::string cut_input_text(const Report& report) {
   return format("The input is cut short{}: work after the cut is missing and can look like idle time.", where);
 }
 
-bool lost_data(const Report& report) {
-  const bool few_ranks = report.world_size > std::ssize(report.ranks);
-  return std::ranges::any_of(report.data_quality, [few_ranks](const QualityRow& row) {
-    if (row.counter == Counter::ranks_missing && few_ranks) return false;
-    return row.value > 0 && info_of(row.counter).severity == Severity::data_loss;
-  });
-}
+bool shows_everything(const Report& report) { return cannot_tell(report).empty() && lost_evidence(report).empty(); }
 
 std::string few_ranks_sentence(const Report& report, std::string_view said) {
   if (report.ranks.empty() || report.world_size <= std::ssize(report.ranks)) return {};
@@ -109,8 +103,8 @@ std::vector<std::string> doubts_about(const Report& report) {
     doubts.push_back(cut_input_text(report));
   else if (counts(report, Counter::segment_cut))
     doubts.push_back(format("{}.", cut_segment));
-  else if (lost_data(report))
-    doubts.emplace_back("Parts of the recording are missing.");
+  else if (const std::string_view lost = lost_evidence(report); !lost.empty())
+    doubts.push_back(format("{}.", lost));
   std::string doubt = cannot_tell(report);
   if (auto few = few_ranks_sentence(report, doubt); !few.empty()) doubts.push_back(std::move(few));
   if (!doubt.empty()) doubts.push_back(std::move(doubt));
