@@ -36,22 +36,21 @@ constexpr std::array all_rules{
          "then",
          "slowdown 1.05 / 1.10 / 1.25, with two or three ranks 1.15 / 1.25 / -; or the gain", judge_stragglers},
     Rule{"unequal.data_wait",
-         "without recorded collectives: a rank that waits longer for its data than its peers, in two thirds of the "
+         "if ranks cannot be compared: a rank that waits longer for its data than its peers, in two thirds of the "
          "steps",
          "5 % / 10 % / - of a step", judge_unequal_ranks, true},
-    Rule{
-        "unequal.host_time",
-        "without recorded collectives: a rank that spends more host time outside recorded work than its peers; at most "
-        "minor with two or three ranks, since the rank may be waiting for another",
-        "5 % / 10 % / - of a step", nullptr},
+    Rule{"unequal.host_time",
+         "if ranks cannot be compared: a rank that spends more host time outside recorded work than its peers; at most "
+         "minor with two or three ranks, since the rank may be waiting for another",
+         "5 % / 10 % / - of a step", nullptr},
     Rule{"unequal.step_time",
-         "without recorded collectives: a rank whose steps are longer than those of its peers, unless one of the two "
+         "if ranks cannot be compared: a rank whose steps are longer than those of its peers, unless one of the two "
          "rules above explains it",
          "5 % / 10 % / - of a step", nullptr},
     Rule{"unequal.cpu_use",
-         "without recorded collectives: a rank that uses more CPU than its peers, or, with four or more ranks, less",
+         "if ranks cannot be compared: a rank that uses more CPU than its peers, or, with four or more ranks, less",
          "25 points and 1.25 times / - / -", nullptr},
-    Rule{"unequal.steps", "without recorded collectives: a rank with fewer steps than its peers",
+    Rule{"unequal.steps", "if ranks cannot be compared: a rank with fewer steps than its peers",
          "2 steps and 5 % fewer / - / -", nullptr},
     Rule{"waited_for", "in runs without steps: a rank that the others wait for in nearly all operations",
          "2 % of the time / - / -", judge_waiting_without_steps},
@@ -65,7 +64,9 @@ constexpr std::array all_rules{
     Rule{"step_time.odd", "single steps that are much longer than their neighbours and that no slow rank explains",
          "the gain", judge_odd_steps},
     Rule{"exposed_communication",
-         "time in which only communication runs; waiting for a slow rank or connection is part of the finding about it",
+         "time in which only communication runs; waiting that a slow rank, a slow connection or unequal compute "
+         "explains "
+         "is part of the finding about that",
          "10 % / 20 % / 35 % of the time", judge_exposed_communication, true},
     Rule{"slow_group, slow_link",
          "a group, link, sender or receiver with a lower bus bandwidth than comparable ones, or than it had earlier, "

@@ -4,6 +4,7 @@
 
 #include "bandwidth/parts.h"
 #include "blame/parts.h"
+#include "collectives/asked_for.h"
 #include "collectives/find.h"
 #include "collectives/same_job.h"
 #include "copies/parts.h"
@@ -54,8 +55,7 @@ Section<replay::Graph> graph_of(const Work& work) {
 
 /// Where a rank exchanges nothing with others, there is nothing that the factors could weigh against its compute.
 bool any_communication(const Work& work) {
-  return !work.run.collectives().empty() ||
-         std::ranges::any_of(*work.report.rank_rows, [](const RankRow& row) { return row.total.comm_ns > 0; });
+  return std::ranges::any_of(*work.report.rank_rows, [](const RankRow& row) { return row.total.comm_ns > 0; });
 }
 
 }  // namespace
@@ -80,6 +80,8 @@ void find_collectives(Work& work) {
 void find_ranks(Work& work) {
   refuse_other_jobs(work);
   Report& report = work.report;
+  if (work.matching.section && report.steps)
+    work.matching.section->unknown_in_steps = unknown_in_steps(work.run, work.matching, *report.steps);
   report.rank_rows = split_ranks(work.run, report.steps, work.matching, work.options);
   if (!report.rank_rows) return;
   if (work.other_jobs.empty()) report.why_not_compared = report.rank_rows->front().why_no_comm;

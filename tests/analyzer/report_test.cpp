@@ -196,6 +196,20 @@ TEST(Report, ARankThatCommunicatesOnTheHostIsACpuRankWhateverDevicesAreListed) {
   EXPECT_EQ(report.rank_rows->front().total.compute_ns, 40);
 }
 
+TEST(Report, ARankThatUsesItsDevicesIsNoCpuRankWhateverElseItDoesOnTheHost) {
+  for (const char* call : {"api 1 2 nccl:all_reduce", "runtime 1 2 cudaLaunchKernel", "runtime 1 2 cudaMemcpyAsync"}) {
+    const Report report =
+        analyze(*run_of(format("@run source=kineto clock=same_host\n@group dp 0,1\n@device 0 0 name=A100\n"
+                               "0 step 0 100 step index=0\n0 comm 10 50 gloo:barrier group=dp\n0 op 50 90 op\n"
+                               "1 step 0 100 step index=0\n1 comm 10 50 gloo:barrier group=dp\n1 op 50 90 op\n0 {}\n",
+                               call)),
+                {});
+    ASSERT_FALSE(report.rank_rows) << call;
+    EXPECT_EQ(report.rank_rows.error().why,
+              "device activity of rank 0 was not recorded: the trace lists 1 GPU but contains no kernels");
+  }
+}
+
 TEST(Report, NoComputeIsNoProblem) {
   const Report report = analyze(*run_of("0 step 0 100 step index=0\n0 data 0 100 data\n"), {});
   EXPECT_EQ(report.rank_rows->at(0).compute.value, 0);

@@ -139,7 +139,7 @@ TEST(RenderText, ACutInputIsSaidFirst) {
   auto report = clean_report(*sample_run());
   report.data_quality = {{.counter = Counter::truncated_input, .value = 1}};
   EXPECT_THAT(rendered(report), StartsWith("VERDICT\n  The input is cut short: work after the cut is missing"));
-  EXPECT_THAT(rendered(report), HasSubstr("No problem found in 20 steps of 4 ranks."));
+  EXPECT_THAT(rendered(report), HasSubstr("No problem was found in what can be judged."));
 }
 
 TEST(RenderText, NoiseThatHidesSlowRanksIsNoCleanBill) {

@@ -10,6 +10,9 @@
 
 namespace rankscope::analyzer {
 
+/// Members that began in a counted step and have no end, or no partner although its rank was recorded.
+[[nodiscard]] std::int64_t unknown_in_steps(const Run& run, const Matching& matching, const StepsSection& steps);
+
 /// The rows of Run::collectives() of the ranks asked for that began in the steps asked for.
 [[nodiscard]] RowSet rows_asked_for(const Run& run, const CollectivesSection& section,
                                     const Section<StepsSection>& steps, const ReportOptions& options);

@@ -199,13 +199,15 @@ bool is_alone(const Run& run, const Collective& collective, const std::vector<st
          !std::ranges::binary_search(run.ranks(), RankId{static_cast<std::uint32_t>(collective.peer)});
 }
 
-void count_unmatched(const Run& run, const CollectivesSection& section, const std::vector<std::size_t>& present,
-                     Quality& quality) {
+RowSet alone_rows(const Run& run, const std::vector<std::size_t>& present) {
+  RowSet alone;
+  for (const Collective& row : run.collectives()) alone.push_back(is_shared(run, row) && is_alone(run, row, present));
+  return alone;
+}
+
+void count_unmatched(const CollectivesSection& section, const RowSet& rows_alone, Quality& quality) {
   if (section.unmatched <= 0) return;
-  const auto shared_and_alone = [&](const Collective& row) {
-    return is_shared(run, row) && is_alone(run, row, present);
-  };
-  const auto alone = std::min(std::ranges::count_if(run.collectives(), shared_and_alone), section.unmatched);
+  const auto alone = std::min(std::ranges::count(rows_alone, true), section.unmatched);
   if (alone > 0) quality.add(Counter::collectives_alone, static_cast<std::uint64_t>(alone));
   if (alone < section.unmatched)
     quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched - alone));
@@ -299,7 +301,8 @@ Matching match_collectives(const Run& run, const ClockTrust& clocks) {
     return std::tuple(operation.first_start, operation.group, operation.sequence, operation.members.front());
   });
   section.groups = sum_groups(run, clocks, section.operations);
-  count_unmatched(run, section, present, matching.quality);
+  matching.alone = alone_rows(run, present);
+  count_unmatched(section, matching.alone, matching.quality);
   if (found.desynced_operations > 0) matching.quality.add(Counter::desync, found.desynced_operations);
   if (found.by_call_order) matching.quality.add(Counter::no_comm_args);
   matching.section = std::move(section);

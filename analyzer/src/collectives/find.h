@@ -26,6 +26,7 @@ struct Matching {
   std::vector<MemberPart> parts;  ///< parallel to Run::collectives()
   RowSet matched;                 ///< found partners; empty without a section
   RowSet desynced;                ///< their partners disagree about what they are; empty without a section
+  RowSet alone;                   ///< their partners were not recorded; empty without a section
   Quality quality;
 };
 

@@ -7,6 +7,7 @@
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "split/row_sums.h"
+#include "tcp_links/parts.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -76,12 +77,62 @@ std::string cause_of(const Usual& usual, const ExposedOperation& most) {
   return format("most of it is {}, {} per step and rank", most.name, duration_text(usual.per_step(most.exposed_ns)));
 }
 
-/// True if what slow connections cost is a good part of the waiting.
-bool is_due_to_slow_connection(const Report& report, const Usual& usual) {
-  if (!report.tcp_links) return false;
+/// What the others waited for ranks that were late since their own transfers took long, at the end of a slow
+/// connection.
+std::int64_t waited_for_ends(const TcpLinksSection& links, const BlameSection& blame) {
+  std::int64_t ns = 0;
+  for (const BlameRow& row : blame.rows) {
+    const auto ends_at = [&](const SlowTcpLink& slow) { return is_at_end(links, slow, row.rank); };
+    if (std::ranges::any_of(links.slow, ends_at)) ns += row.of(DelayPart::network);
+  }
+  return ns;
+}
+
+/// What slow connections cost in all steps and ranks.
+std::int64_t cost_of_connections(const Report& report, const Usual& usual) {
+  if (!report.tcp_links) return 0;
   std::int64_t cost_ns = 0;
   for (const SlowTcpLink& slow : report.tcp_links->slow) cost_ns = std::max(cost_ns, slow.cost_ns.value_or(0));
-  return cost_ns > 0 && 4 * cost_ns >= usual.per_step(usual.total.exposed_wait_ns);
+  const std::int64_t waited_ns = report.blame ? waited_for_ends(*report.tcp_links, *report.blame) : 0;
+  return std::max(cost_ns * usual.steps, waited_ns);
+}
+
+/// What the others waited for the ranks that are named as slow. Without blame nobody knows for whom they waited.
+std::int64_t cost_of_stragglers(const RuleContext& context) {
+  const Report& report = context.report;
+  if (context.stragglers.empty()) return 0;
+  if (!report.blame) return context.everybody.total.exposed_wait_ns;
+  std::int64_t cost_ns = 0;
+  for (const BlameRow& row : report.blame->rows)
+    if (std::ranges::find(context.stragglers, row.rank) != context.stragglers.end()) cost_ns += row.cost_ns();
+  return cost_ns;
+}
+
+/// What the others wait for the rank that computes most, if that is a finding of its own.
+std::int64_t cost_of_imbalance(const RuleContext& context) {
+  if (imbalance_of(context) == FindingSeverity::info) return 0;
+  const EfficiencyFactors& run = context.report.efficiency->run;
+  return (run.most_compute_ns - run.compute_ns / run.ranks) * context.everybody.ranks;
+}
+
+/// Waiting that other findings are about, by what they say.
+struct Explained {
+  std::int64_t by_stragglers_ns = 0;
+  std::int64_t by_connections_ns = 0;
+  std::int64_t all_ns = 0;  ///< at most all waiting; a slow rank may be the one that computes most
+};
+
+Explained explained_waiting(const RuleContext& context) {
+  Explained explained{cost_of_stragglers(context), cost_of_connections(context.report, context.everybody)};
+  const std::int64_t by_ranks = std::max(explained.by_stragglers_ns, cost_of_imbalance(context));
+  explained.all_ns = std::min(context.everybody.total.exposed_wait_ns, by_ranks + explained.by_connections_ns);
+  return explained;
+}
+
+Exposed kind_of_waiting(const Explained& explained, std::int64_t waiting_ns) {
+  if (2 * explained.by_stragglers_ns > waiting_ns) return Exposed::waiting_for_straggler;
+  const bool connection = explained.by_connections_ns > 0 && 4 * explained.by_connections_ns >= waiting_ns;
+  return connection ? Exposed::waiting_for_slow_connection : Exposed::waiting_for_changing_ranks;
 }
 
 }  // namespace
@@ -93,12 +144,9 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   const TimeSplit& total = usual.total;
   const double share = usual.share(total.exposed_comm_ns);
   // What the others wait for a slow rank, or for ranks with more work, is a finding of its own: said once.
-  const bool straggler = report.stragglers && !report.stragglers->rows.empty();
-  const bool slow_connection = is_due_to_slow_connection(report, usual);
-  const bool explained = straggler || slow_connection || imbalance_of(context) != FindingSeverity::info;
+  const Explained explained = explained_waiting(context);
   Finding finding;
-  finding.severity =
-      severity_of(usual.share(total.exposed_comm_ns - (explained ? total.exposed_wait_ns : 0)), exposed_comm_limits);
+  finding.severity = severity_of(usual.share(total.exposed_comm_ns - explained.all_ns), exposed_comm_limits);
   if (finding.severity == FindingSeverity::info) return;
   const bool waiting = 2 * total.exposed_wait_ns > total.exposed_comm_ns;
   finding.id = "exposed_communication";
@@ -112,9 +160,7 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   const bool missing = report.world_size > std::ssize(report.ranks);
   Exposed moves = Exposed::moving;
   if (unknown) moves = missing ? Exposed::ranks_missing : Exposed::unmatched;
-  Exposed waits = Exposed::waiting_for_changing_ranks;
-  if (slow_connection) waits = Exposed::waiting_for_slow_connection;
-  if (straggler) waits = Exposed::waiting_for_straggler;
+  const Exposed waits = kind_of_waiting(explained, total.exposed_wait_ns);
   const ExposedOperation most = report.overlap ? most_exposed(*report.overlap) : ExposedOperation{};
   finding.advice = advice_for(waiting ? waits : moves, advice_to_hide(most.use));
   if (!waiting) finding.cause = cause_of(usual, most);

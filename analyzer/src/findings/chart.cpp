@@ -44,7 +44,7 @@ void write_findings(Writer& page, const Source& source) {
   const Report& report = source.report;
   if (!report.findings) return;
   if (report.findings->empty()) {
-    page.element("p", cannot_tell(report).empty()
+    page.element("p", shows_everything(report)
                           ? "None."
                           : "Nothing was found in the data that could be judged; see the verdict.");
     return;

@@ -15,7 +15,7 @@ namespace {
 int place_of(const Finding& finding) {
   if (finding.id == "rank_lost") return 0;
   if (is_about_one_rank(finding)) return 1;
-  if (finding.held_at_minor) return 2;
+  if (!finding.held_at_minor.empty()) return 2;
   return finding.id == "ranks_missing" ? 4 : 3;
 }
 
@@ -23,6 +23,13 @@ bool is_before(const Finding& a, const Finding& b) {
   if (a.severity != b.severity) return a.severity > b.severity;
   if (place_of(a) != place_of(b)) return place_of(a) < place_of(b);
   return a.gain_ns_per_step > b.gain_ns_per_step;
+}
+
+/// Where the file is cut, what ran may be missing; a whole recording holds start-up and shut-down, too: metrics.md 20
+/// caps what rests on such data. Empty: it need not be.
+std::string_view why_not_judged(const Run& run, const Report& report, const Usual& everybody) {
+  if (everybody.steps == 0) return report.steps ? "without complete steps" : "without steps";
+  return run.quality().of(Counter::truncated_input) > 0 ? "in a recording that is cut" : "";
 }
 
 }  // namespace
@@ -37,15 +44,13 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
   const RuleContext context{
       run, report, options, everybody, all_but_stragglers, std::move(stragglers), std::move(lost)};
   std::vector<Finding> findings;
-  // Where the file is cut, what ran may be missing; a whole recording holds start-up and shut-down, too: metrics.md 20
-  // caps what rests on such data.
-  const bool whole = context.everybody.steps > 0 && run.quality().of(Counter::truncated_input) == 0;
+  const std::string_view why_not = why_not_judged(run, report, context.everybody);
   for (const Rule& rule : rules) {
     const std::size_t before = findings.size();
     if (rule.judge != nullptr) rule.judge(context, findings);
-    if (whole || !rule.needs_whole_input) continue;
+    if (why_not.empty() || !rule.needs_whole_input) continue;
     for (std::size_t i = before; i < findings.size(); ++i) {
-      findings[i].held_at_minor = findings[i].severity > FindingSeverity::minor;
+      if (findings[i].severity > FindingSeverity::minor) findings[i].held_at_minor = why_not;
       findings[i].severity = capped(findings[i].severity, FindingSeverity::minor);
     }
   }

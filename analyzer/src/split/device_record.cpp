@@ -1,6 +1,7 @@
 #include "split/device_record.h"
 
 #include <algorithm>
+#include <array>
 
 #include "rankscope/analyzer/split/activity.h"
 #include "rankscope/core/format.h"
@@ -10,14 +11,37 @@
 namespace rankscope::analyzer {
 namespace {
 
-/// Devices that are listed for a rank of which no device activity was recorded.
+bool communicates_on_host(const Run& run, RankId rank) {
+  const auto own = std::ranges::equal_range(run.collectives(), rank, {}, &Collective::rank);
+  return std::ranges::any_of(
+      own, [&](const Collective& row) { return row.lane.is_set() && run.lane(row.lane).kind != LaneKind::stream; });
+}
+
+/// A call that puts work on a device: a launch or a copy by a runtime, or a collective of a library that runs there.
+bool is_for_device(const Run& run, const Span& span) {
+  static constexpr std::array libraries{std::string_view{"nccl:"}, std::string_view{"xccl:"},
+                                        std::string_view{"hccl:"}};
+  static constexpr std::array calls{std::string_view{"Launch"}, std::string_view{"Memcpy"}, std::string_view{"Memset"}};
+  const std::string_view name = span.name.is_set() ? run.text(span.name) : std::string_view{};
+  if (span.kind == SpanKind::runtime)
+    return std::ranges::any_of(calls, [name](std::string_view call) { return name.find(call) != name.npos; });
+  return std::ranges::any_of(libraries, [name](std::string_view library) { return name.starts_with(library); });
+}
+
+bool uses_devices(const Run& run, RankId rank) {
+  const std::uint32_t process = run.process_row_of(rank);
+  return std::ranges::any_of(run.lanes(), [&](const Lane& lane) {
+    return lane.process == process &&
+           std::ranges::any_of(run.spans_of(lane), [&run](const Span& span) { return is_for_device(run, span); });
+  });
+}
+
+/// Devices that are listed for a rank of which no device activity was recorded. One that communicates on the host uses
+/// none of them, unless its calls show that it does.
 std::int64_t unrecorded_devices(const Run& run, RankId rank) {
   const std::int64_t listed = std::ranges::count(run.devices(), run.process_row_of(rank), &Device::process);
   if (listed == 0 || run.has_accelerator(rank)) return 0;
-  const auto own = std::ranges::equal_range(run.collectives(), rank, {}, &Collective::rank);
-  const bool on_host = std::ranges::any_of(
-      own, [&](const Collective& row) { return row.lane.is_set() && run.lane(row.lane).kind != LaneKind::stream; });
-  return on_host ? 0 : listed;
+  return communicates_on_host(run, rank) && !uses_devices(run, rank) ? 0 : listed;
 }
 
 }  // namespace

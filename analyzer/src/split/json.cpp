@@ -47,13 +47,17 @@ Json idle_details_json(const RankRow& row) {
 }
 
 /// Communication that was not recorded is unknown, and what is called compute or idle may be waiting (metrics.md 2.9).
-void doubt_split(const std::string& why_no_comm, Json& out, Why& why) {
-  if (why_no_comm.empty()) return;
+void doubt_split(const RankRow& row, Json& out, Why& why) {
+  if (row.why_no_comm.empty()) return;
   for (const char* const name :
-       {"exposed_comm_ns", "overlapped_comm_ns", "comm_ns", "wait_ns", "transfer_ns", "unsplit_ns"})
-    out[name] = why.null(name, why_no_comm);
+       {"exposed_comm_ns", "overlapped_comm_ns", "comm_ns", "wait_ns", "transfer_ns", "unsplit_ns"}) {
+    if (row.shows_communication())
+      why.say(name, "a lower bound; " + row.why_no_comm);
+    else
+      out[name] = why.null(name, row.why_no_comm);
+  }
   for (const char* const name : {"compute_ns", "idle_ns", "utilization.compute"})
-    why.say(name, "an upper bound; " + why_no_comm);
+    why.say(name, "an upper bound; " + row.why_no_comm);
 }
 
 /// Whether some rank has steps: then one without them is in no sum.
@@ -86,7 +90,7 @@ Json rank_json(const RankRow& row, Steps steps, DevicesJson devices_json) {
     out["before_first_work_ns"] = row.before_work_ns;
     out["after_last_work_ns"] = row.after_work_ns;
   }
-  doubt_split(row.why_no_comm, out, why);
+  doubt_split(row, out, why);
   if (!row.idle_shares.empty()) out["idle_details"] = idle_details_json(row);
   const auto bytes = [&](const std::string& name, const std::optional<std::int64_t>& value, std::string_view reason) {
     out["memory"][name] = value ? Json(*value) : why.null("memory." + name, reason);

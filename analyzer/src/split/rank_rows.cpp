@@ -6,6 +6,7 @@
 
 #include "math/statistics.h"
 #include "rankscope/core/model/run.h"
+#include "split/communication.h"
 #include "split/device_record.h"
 #include "steps/counted_windows.h"
 #include "steps/sample_windows.h"
@@ -33,12 +34,16 @@ std::string device_of(const Run& run, RankId rank) {
   return "accelerator";
 }
 
+struct IdleInWindow {
+  std::size_t place = 0;
+  std::int64_t ns = 0;
+};
+
 /// Idle time of one reason.
 struct IdleSum {
   std::int64_t ns = 0;
-  std::int64_t outside_ns = 0;  // of the time in which devices worked
-  std::int64_t most_ns = 0;     // in one window
-  std::size_t most_in = 0;
+  std::int64_t outside_ns = 0;           // of the time in which devices worked
+  std::vector<IdleInWindow> in_windows;  // of steps
 };
 
 constexpr TimeRange always{RunTime::min(), RunTime::max()};
@@ -54,6 +59,17 @@ TimeRange working_time(std::span<const IdleStretch> stretches, TimeRange window)
   for (auto stretch = stretches.rbegin(); stretch != stretches.rend() && stretch->time.end >= working.end; ++stretch)
     working.end = std::min(working.end, stretch->time.begin);
   return working;
+}
+
+/// See IdleShare::long_steps.
+std::vector<IdleInStep> long_steps(const IdleSum& sum, std::span<const std::int64_t> steps) {
+  std::vector<IdleInStep> found;
+  if (sum.in_windows.empty()) return found;
+  constexpr std::int64_t part = 16;
+  const auto most = std::ranges::max_element(sum.in_windows, {}, &IdleInWindow::ns);
+  for (auto window = sum.in_windows.begin(); window != sum.in_windows.end(); ++window)
+    if (window == most || part * window->ns >= sum.ns) found.push_back({steps[window->place], window->ns});
+  return found;
 }
 
 /// Idle time of the windows by reason, the longest first. `steps`: their indices, or empty.
@@ -74,19 +90,14 @@ std::vector<IdleShare> idle_shares(const Run& run, std::span<const IdleStretch> 
     for (const auto& [reason, ns] : here) {
       IdleSum& sum = sums[reason];
       sum.ns += ns;
-      if (ns > sum.most_ns) {
-        sum.most_ns = ns;
-        sum.most_in = i;
-      }
+      if (!steps.empty()) sum.in_windows.push_back({i, ns});
     }
   }
   std::vector<IdleShare> shares;
   for (const auto& [reason, sum] : sums) {
     shares.push_back({reason.cause, reason.detail, text_of(run, reason.range), text_of(run, reason.call), sum.ns});
     shares.back().outside_ns = sum.outside_ns;
-    if (steps.empty()) continue;
-    shares.back().most_ns = sum.most_ns;
-    shares.back().most_in_step = steps[sum.most_in];
+    shares.back().long_steps = long_steps(sum, steps);
   }
   return by_reason(std::move(shares));
 }
@@ -128,15 +139,9 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   return row;
 }
 
-/// Several ranks, and nothing that they say to each other (metrics.md 2.9).
-bool lacks_communication(const Run& run, std::span<const RankRow> rows) {
-  return run.ranks().size() > 1 && run.collectives().empty() &&
-         std::ranges::all_of(rows, [](const RankRow& row) { return row.total.comm_ns == 0; });
-}
-
-void doubt_communication(RankRow& row) {
-  row.why_no_comm = no_collectives_recorded;
-  row.overlap_ratio.why = no_collectives_recorded;
+void doubt_communication(RankRow& row, const std::string& why) {
+  row.why_no_comm = why;
+  if (!row.shows_communication()) row.overlap_ratio.why = why;
 }
 
 constexpr const char* nothing_classified = "nothing was recorded that separates compute from communication";
@@ -156,7 +161,8 @@ Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSec
   }
   if (rows.empty()) return unavailable("no process has a rank");
   if (!any_classified) return unavailable(nothing_classified);
-  if (lacks_communication(run, rows)) std::ranges::for_each(rows, doubt_communication);
+  if (const std::string why = why_waits_are_hidden(run, rows); !why.empty())
+    for (RankRow& row : rows) doubt_communication(row, why);
   return rows;
 }
 

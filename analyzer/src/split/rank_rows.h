@@ -11,10 +11,6 @@
 
 namespace rankscope::analyzer {
 
-/// Why ranks of such a run are not compared (metrics.md 2.9).
-inline constexpr const char* no_collectives_recorded =
-    "no collectives were recorded: waiting for other ranks cannot be separated from work";
-
 /// All ranks, over the steps asked for: a rank is compared with its peers whether they are shown or not. Nothing where
 /// a rank's devices were not recorded (device_record.h).
 [[nodiscard]] Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSection>& steps,

@@ -13,6 +13,9 @@
 namespace rankscope::analyzer {
 namespace {
 
+constexpr std::string_view profile_less =
+    "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).";
+
 bool is_graph_launch(std::string_view name) {
   return name.starts_with("cudaGraphLaunch") || name.starts_with("cuGraphLaunch") || name.starts_with("hipGraphLaunch");
 }
@@ -66,7 +69,7 @@ std::string advice_for(const RuleContext& context, const Usual& usual, const Idl
       return "The gaps lie inside launches of graphs: their kernels wait for each other, for copies or for host nodes, "
              "or not all of them were recorded.";
     case IdlePart::profiler:
-      return "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).";
+      return std::string{profile_less};
     case IdlePart::nothing_launched:
       return "Nothing more was launched: check whether the program did something else in this time, or had finished "
              "before the profiler stopped.";
@@ -165,13 +168,11 @@ void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& f
     if (share.detail == IdleDetail::profiler_overhead) ns += share.ns;
   const auto severity = severity_of(usual.share(ns), profiler_limits);
   if (severity == FindingSeverity::info) return;
-  findings.push_back(
-      {"profiler_overhead", severity,
-       format("{} of the time, the profiler held the job up", percent_of(usual.share(ns))),
-       format("nothing ran for {} per {} during the profiler's own work", duration_text(usual.mean(ns)),
-              usual.mean_of()),
-       "Profile fewer steps, after one warm-up step of the profiler, with fewer details (stacks, memory).", 0,
-       std::nullopt, std::nullopt});
+  findings.push_back({"profiler_overhead", severity,
+                      format("{} of the time, the profiler held the job up", percent_of(usual.share(ns))),
+                      format("nothing ran for {} per {} during the profiler's own work", duration_text(usual.mean(ns)),
+                             usual.mean_of()),
+                      std::string{profile_less}, 0, std::nullopt, std::nullopt});
 }
 
 Usual all_but_named(const RuleContext& context, std::span<const Finding> findings, std::string_view id) {

@@ -8,6 +8,7 @@
 #include "rankscope/core/format.h"
 #include "render/noted_table.h"
 #include "render/words.h"
+#include "split/communication.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -70,7 +71,8 @@ std::string without_steps_text(const Report& report) {
 
 std::string compute_doubt_text(const RankRows& rows) {
   if (!is_doubtful(rows)) return {};
-  return "No collectives were recorded: compute and idle time may include waiting for other ranks.";
+  return sentence(
+      format("{}: compute and idle time may include waiting for other ranks", cause_alone(rows.front()->why_no_comm)));
 }
 
 std::int64_t steps_of(const std::vector<const RankRow*>& rows) {
@@ -106,7 +108,7 @@ Table share_table(const RankRows& rows) {
                           {printable(row->device)},
                           {ms_text(row->total.window_ns, steps_in(*row))},
                           {share(0), Tone::compute},
-                          {row->why_no_comm.empty() ? share(1) : std::string{empty_cell}, Tone::comm},
+                          {row->shows_communication() ? share(1) : std::string{empty_cell}, Tone::comm},
                           {share(2), Tone::memory},
                           {share(3)}});
   }
@@ -147,7 +149,7 @@ Table detail_table(const RankRows& rows) {
     const auto uses = apportioned(std::array{split.wait_ns, split.transfer_ns, split.unsplit_ns}, comm);
     const auto causes = apportioned(split.idle_causes_ns, idle);
     const auto known = [&](std::string text) {
-      return Cell{row->why_no_comm.empty() ? std::move(text) : std::string{empty_cell}};
+      return Cell{row->shows_communication() ? std::move(text) : std::string{empty_cell}};
     };
     std::vector<Cell> cells{{format("{}", row->rank.value)},
                             {ms_text(split.compute_ns, steps)},

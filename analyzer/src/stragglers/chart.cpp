@@ -14,10 +14,10 @@ void write_slow_ranks(Writer& page, const Source& source) {
   } else if (const auto left_out = left_out_text(source.report.asked_for); !left_out.empty()) {
     page.element("p", "None of the ranks shown. " + left_out, {{"class", "warning"}});
   } else if (section.cannot_tell.empty()) {
-    page.element("p", "None.");
+    page.element("p", none_text(source.report));
   }
   if (!section.cannot_tell.empty()) page.element("p", doubt_sentence(section), {{"class", "warning"}});
-  page.element("p", basis_of(section), {{"class", "faint"}});
+  page.element("p", basis_of(source.report), {{"class", "faint"}});
 }
 
 }  // namespace rankscope::analyzer::html

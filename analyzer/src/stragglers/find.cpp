@@ -5,8 +5,10 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
+#include "split/communication.h"
 #include "stragglers/class_verdict.h"
 #include "stragglers/crowded_hosts.h"
+#include "stragglers/unrecorded.h"
 #include "tcp_links/parts.h"
 #include "words/units.h"
 
@@ -44,12 +46,8 @@ std::string comparisons_text(std::span<const PeerClass* const> classes, std::siz
          few_steps_text(steps);
 }
 
-/// `others`: ranks beside those that were named, whose slowness could be hidden.
-std::string doubt_text(const StragglersSection& section, const CrowdedHosts& crowded, bool others, std::size_t steps) {
-  if (steps < least_steps)
-    return format("only {} ({} are needed, {} for a firm verdict)", counted(steps, "complete step"), least_steps,
-                  few_steps);
-  if (!others) return {};
+/// What the scatter of equal ranks, or the want of CPUs, hides.
+std::string doubt_by_noise(const StragglersSection& section, const CrowdedHosts& crowded) {
   const double smallest = section.smallest_detectable.value_or(1);
   if (section.chance_slowdown > 1) {
     return format("{}, so slowdowns below {:.0f} % cannot be detected", crowded.text(),
@@ -64,6 +62,30 @@ std::string doubt_text(const StragglersSection& section, const CrowdedHosts& cro
   return format(
       "{}{}ranks that do equal work differ too much in this run, so slowdowns below {:.0f} % cannot be detected", doubt,
       doubt.empty() ? "" : "; ", (smallest - 1) * 100);
+}
+
+/// Ranks that were recorded and compared with nobody; empty if there are none.
+std::string not_compared_text(const Run& run, std::span<const PeerClass* const> compared) {
+  std::vector<RankId> without_peers;
+  for (const RankId rank : run.ranks()) {
+    const auto is_in = [rank](const PeerClass* peers) { return class_of({peers, 1}, rank) != nullptr; };
+    if (std::ranges::none_of(compared, is_in)) without_peers.push_back(rank);
+  }
+  if (without_peers.empty()) return {};
+  return format("{} could not be compared, for want of complete steps or of a peer that does equal work",
+                ranks_text(without_peers));
+}
+
+std::string few_steps_doubt(std::size_t steps) {
+  if (steps >= least_steps) return {};
+  return format("only {} ({} are needed, {} for a firm verdict)", counted(steps, "complete step"), least_steps,
+                few_steps);
+}
+
+/// Waiting that was not recorded; empty if nothing shows that there is any.
+std::string doubt_by_waits(const Run& run, std::span<const RankRow> rows) {
+  const std::string quiet = quiet_steps(run, rows);
+  return quiet.empty() ? unrecorded_collectives(run) : quiet + "; waiting in the others counts as work";
 }
 
 /// True if it has ranks beside those that were named: of two of which one is slow, the other one is the measure.
@@ -140,7 +162,10 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   }
   section.last_arrivals = summary_of(facts.arrivals, run.ranks());
   section.compared = comparisons_text(compared, counted_steps(*steps).size());
-  section.cannot_tell = doubt_text(section, crowded, others, counted_steps(*steps).size());
+  section.cannot_tell = few_steps_doubt(counted_steps(*steps).size());
+  if (section.cannot_tell.empty()) section.cannot_tell = not_compared_text(run, compared);
+  if (section.cannot_tell.empty() && others) section.cannot_tell = doubt_by_waits(run, *rows);
+  if (section.cannot_tell.empty() && others) section.cannot_tell = doubt_by_noise(section, crowded);
   sort_worst_first(section);
   return section;
 }

@@ -38,7 +38,9 @@ void sort_worst_first(StragglersSection& section);
 [[nodiscard]] nlohmann::ordered_json straggler_basis_json(const StragglersSection& section);
 [[nodiscard]] Table straggler_table(const StragglersSection& section);
 /// What the list of slow ranks rests on.
-[[nodiscard]] std::string basis_of(const StragglersSection& section);
+[[nodiscard]] std::string basis_of(const Report& report);
+/// What is said if no rank is named: "None.", or that lost data can hide one.
+[[nodiscard]] std::string none_text(const Report& report);
 /// What could be hidden, for "Cannot tell ...": "whether a rank is slow".
 [[nodiscard]] std::string_view question_of(const StragglersSection& section);
 /// "Cannot tell whether a rank is slow: only 2 complete steps (...)."; empty if nothing hides one.

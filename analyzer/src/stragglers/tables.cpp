@@ -50,13 +50,19 @@ std::string left_out_text(const AskedFor& part) {
   return format("Ranks {}, which are not shown, are slow.", rank_ranges(ranks));
 }
 
-std::string basis_of(const StragglersSection& section) {
+std::string basis_of(const Report& report) {
+  const StragglersSection& section = *report.stragglers;
   auto basis = printable(section.compared) + hint_of(section);
-  if (section.smallest_detectable && section.cannot_tell.empty()) {
+  if (section.smallest_detectable && section.cannot_tell.empty() && lost_evidence(report).empty()) {
     basis += format(" A rank that is slower by {} or more in two thirds of the steps would have been found.",
                     percent_text(*section.smallest_detectable - 1));
   }
   return basis;
+}
+
+std::string none_text(const Report& report) {
+  const std::string_view lost = lost_evidence(report);
+  return lost.empty() ? "None." : format("None was found. {}; see DATA QUALITY.", lost);
 }
 
 Table straggler_table(const StragglersSection& section) {
@@ -88,7 +94,7 @@ void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
     if (const auto left_out = left_out_text(report.asked_for); !left_out.empty())
       page.paragraph("None of the ranks shown. " + left_out, Tone::warning);
     else if (section.cannot_tell.empty())
-      page.paragraph("None.");
+      page.paragraph(none_text(report));
   } else {
     page.table(straggler_table(section));
     for (const auto& row : section.rows) {
@@ -97,7 +103,7 @@ void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
     }
   }
   if (!section.cannot_tell.empty()) page.paragraph(doubt_sentence(section), Tone::warning);
-  page.paragraph(basis_of(section), Tone::faint);
+  page.paragraph(basis_of(report), Tone::faint);
 }
 
 }  // namespace rankscope::analyzer

@@ -10,6 +10,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
+#include "split/communication.h"
 #include "split/peers.h"
 #include "stragglers/code.h"
 #include "stragglers/crowded_hosts.h"
@@ -28,9 +29,6 @@ constexpr double least_cpu_points = 25;
 constexpr double least_cpu_ratio = 1.25;
 constexpr std::int64_t least_missing_steps = 2;
 constexpr double least_missing_share = 0.05;
-
-constexpr std::string_view no_gain =
-    "no collectives were recorded, so it is not known how long the other ranks wait for it";
 
 /// Times of a step that are a rank's own.
 struct Quantity {
@@ -91,7 +89,8 @@ void add(Unequal& unequal, Finding finding) {
   if (unequal.steps < least_steps) finding.severity = capped(finding.severity, FindingSeverity::minor);
   finding.evidence += doubt_of(*finding.certainty);
   if (!unequal.peers.caveat.empty()) finding.evidence += "; caveat: " + unequal.peers.caveat;
-  finding.why_no_gain = no_gain;
+  finding.why_no_gain = format("{}, so it is not known how long the other ranks wait for it",
+                               cause_alone(unequal.context.report.why_not_compared));
   unequal.named.insert(*finding.rank);
   unequal.findings.push_back(std::move(finding));
 }

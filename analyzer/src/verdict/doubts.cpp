@@ -6,6 +6,7 @@
 #include "rankscope/analyzer/render.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
+#include "split/communication.h"
 #include "stragglers/parts.h"
 #include "words/source_advice.h"
 #include "words/units.h"
@@ -50,8 +51,11 @@ class Doubts {
 /// Why, and what to do about it; empty if ranks were compared.
 std::string not_compared_text(const Report& report) {
   if (report.why_not_compared.empty()) return {};
-  return format("Ranks could not be compared, since no collectives were recorded. {}",
-                advice_for(Wanted::comparison, report.source));
+  const bool some = report.rank_rows && std::ranges::any_of(*report.rank_rows, &RankRow::shows_communication);
+  return format(
+      "Ranks could not be compared, since {}. {}{}", cause_alone(report.why_not_compared),
+      advice_for(Wanted::comparison, report.source),
+      some ? " If ranks communicate in every n-th step only (gradient accumulation), mark n steps as one." : "");
 }
 
 }  // namespace
@@ -68,13 +72,7 @@ std::string cut_input_text(const Report& report) {
   return format("The input is cut short{}: work after the cut is missing and can look like idle time.", where);
 }
 
-bool lost_data(const Report& report) {
-  const bool few_ranks = report.world_size > std::ssize(report.ranks);
-  return std::ranges::any_of(report.data_quality, [few_ranks](const QualityRow& row) {
-    if (row.counter == Counter::ranks_missing && few_ranks) return false;
-    return row.value > 0 && info_of(row.counter).severity == Severity::data_loss;
-  });
-}
+bool shows_everything(const Report& report) { return cannot_tell(report).empty() && lost_evidence(report).empty(); }
 
 std::string few_ranks_sentence(const Report& report, std::string_view said) {
   if (report.ranks.empty() || report.world_size <= std::ssize(report.ranks)) return {};
@@ -105,8 +103,8 @@ std::vector<std::string> doubts_about(const Report& report) {
     doubts.push_back(cut_input_text(report));
   else if (counts(report, Counter::segment_cut))
     doubts.push_back(format("{}.", cut_segment));
-  else if (lost_data(report))
-    doubts.emplace_back("Parts of the recording are missing.");
+  else if (const std::string_view lost = lost_evidence(report); !lost.empty())
+    doubts.push_back(format("{}.", lost));
   std::string doubt = cannot_tell(report);
   if (auto few = few_ranks_sentence(report, doubt); !few.empty()) doubts.push_back(std::move(few));
   if (!doubt.empty()) doubts.push_back(std::move(doubt));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "rankscope/analyzer/report.h"
 
@@ -11,8 +12,8 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::string cut_input_text(const Report& report);
 inline constexpr std::string_view cut_segment = "A recording is cut short: what happened after the cut is not judged";
 
-/// True if anything was lost of what was given; ranks without a recording are said in other words.
-[[nodiscard]] bool lost_data(const Report& report);
+/// True if nothing hides a problem: only then "no problem found" and "none" are said.
+[[nodiscard]] bool shows_everything(const Report& report);
 /// "Only 2 of 128 ranks were recorded."; empty if all were, or if `said` says so already.
 [[nodiscard]] std::string few_ranks_sentence(const Report& report, std::string_view said);
 

@@ -104,6 +104,7 @@ std::string judged_text(const Report& report) {
 }
 
 Verdict no_problem(const Report& report) {
+  if (!lost_evidence(report).empty()) return {Tone::warning, "No problem was found in what can be judged.", {}};
   Verdict verdict{Tone::good, format("No problem found {}.", judged_text(report)), {}};
   if (report.stragglers->smallest_detectable) {
     verdict.more.push_back(
@@ -115,16 +116,30 @@ Verdict no_problem(const Report& report) {
 
 /// The worst problem is in what is not shown.
 Verdict problem_left_out(const Report& report, std::span<const Finding* const> others) {
-  const std::string rest =
-      others.empty() ? format("No problem found in {} of the {} shown.", counted(report.steps->steps.size(), "step"),
-                              counted(report.asked_for.ranks.size(), "rank"))
-                     : sentence(others.front()->title);
+  const std::string shown = counted(report.asked_for.ranks.size(), "rank");
+  std::string rest;
+  if (!others.empty())
+    rest = sentence(others.front()->title);
+  else if (shows_everything(report))
+    rest = format("No problem found in {} of the {} shown.", counted(report.steps->steps.size(), "step"), shown);
+  else
+    rest = format("No problem was found in what can be judged of the {} shown.", shown);
   return {Tone::warning, left_out_text(report.asked_for), {rest}};
+}
+
+/// "Fix the slow rank first." of "Fix the slow rank first: most of this is waiting for it."
+std::string start_of_advice(std::string_view advice) {
+  const std::size_t end = std::min({advice.find(": "), advice.find("; "), advice.find(". ")});
+  return sentence(advice.substr(0, end));
 }
 
 /// "Most of it is all-reduce, 8.20 ms per step and rank. Up to 147 ms per step (42 %) could be saved."; may be empty.
 std::string cause_and_saving(const Report& report, const Finding& finding) {
-  std::string text = finding.cause.empty() ? std::string{} : sentence(finding.cause);
+  std::string text;
+  if (!finding.cause.empty())
+    text = sentence(finding.cause);
+  else if (!finding.advice.empty())
+    text = start_of_advice(finding.advice);
   const std::string gap = text.empty() ? "" : " ";
   if (finding.gain_ns_per_step > 0)
     text += format("{}Up to {} per step{} could be saved.", gap, duration_text(finding.gain_ns_per_step),
@@ -151,10 +166,10 @@ std::string hint_text(const Finding& finding) {
 }
 
 /// `where`: "in 20 steps of 4 ranks", "in what can be judged".
-std::string hint_sentence(const Report& report, const Finding& finding, std::string_view where) {
-  if (!finding.held_at_minor) return format("No large problem was found {}; {}.", where, hint_text(finding));
-  return sentence(format("{}; how large a problem it is cannot be judged {}", hint_text(finding),
-                         report.steps ? "in a recording that is cut" : "without steps"));
+std::string hint_sentence(const Finding& finding, std::string_view where) {
+  if (finding.held_at_minor.empty()) return format("No large problem was found {}; {}.", where, hint_text(finding));
+  return sentence(
+      format("{}; how large a problem it is cannot be judged {}", hint_text(finding), finding.held_at_minor));
 }
 
 /// "rank 0", as far as its time is known.
@@ -166,9 +181,9 @@ std::string recorded_ranks(const Report& report) {
 
 /// What is known of the ranks that were recorded where the others have no recording: the worst of the rest.
 std::string of_the_recorded(const Report& report, std::span<const Finding* const> rest) {
-  if (!report.rank_rows || lost_data(report)) return {};
+  if (!report.rank_rows || !lost_evidence(report).empty()) return {};
   const std::string where = "in " + recorded_ranks(report);
-  if (!rest.empty()) return hint_sentence(report, *rest.front(), where);
+  if (!rest.empty()) return hint_sentence(*rest.front(), where);
   if (!report.steps) return {};
   TimeSplit total;
   for (const RankRow* row : rows_to_sum(*report.rank_rows)) total += row->total;
@@ -181,15 +196,15 @@ std::string of_the_recorded(const Report& report, std::span<const Finding* const
 }
 
 /// Led by the worst finding.
-Verdict on_findings(const Report& report, std::span<const Finding* const> findings, std::string_view doubt) {
+Verdict on_findings(const Report& report, std::span<const Finding* const> findings) {
   const Finding& worst = *findings.front();
   Verdict verdict{tone_of(worst.severity), sentence(worst.title), {}};
   std::string more;
   if (is_missing_ranks(worst)) {
     more = of_the_recorded(report, findings.subspan(1));
   } else if (is_hint(worst)) {
-    const bool all = doubt.empty() && report.steps && !lost_data(report) && few_ranks_sentence(report, "").empty();
-    verdict.headline = hint_sentence(report, worst, all ? judged_text(report) : "in what can be judged");
+    const bool all = shows_everything(report) && report.steps && few_ranks_sentence(report, "").empty();
+    verdict.headline = hint_sentence(worst, all ? judged_text(report) : "in what can be judged");
   } else {
     more = cause_and_saving(report, worst);
   }
@@ -218,7 +233,7 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
     return problem_left_out(report, others);
   const bool worse = !others.empty() && others.front()->severity == FindingSeverity::critical;
   if (worse && !(slow && leads(*report.stragglers, *others.front()))) {
-    Verdict verdict = on_findings(report, others, doubt);
+    Verdict verdict = on_findings(report, others);
     if (slow) verdict.more.push_back(sentence_on(report.stragglers->rows.front()));
     return verdict;
   }
@@ -227,7 +242,7 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
     if (worse) verdict.more.push_back(sentence(others.front()->title));
     return verdict;
   }
-  if (!others.empty()) return on_findings(report, others, doubt);
+  if (!others.empty()) return on_findings(report, others);
   if (!report.why_not_compared.empty()) return {Tone::warning, doubt, {}};
   if (!doubt.empty()) return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get the missing data."}};
   return no_problem(report);
@@ -245,11 +260,6 @@ bool names_missing_ranks(const Report& report, const Verdict& verdict) {
          });
 }
 
-/// The recorder wrote that some of its processes had not ended.
-bool still_runs(const Report& report) {
-  return std::ranges::any_of(report.facts, [](const auto& fact) { return fact.first == "still_running"; });
-}
-
 }  // namespace
 
 Verdict verdict_of(const Report& report) {
@@ -261,17 +271,14 @@ Verdict verdict_of(const Report& report) {
   if (counts(report, Counter::truncated_input)) {
     verdict.more.insert(verdict.more.begin(), verdict.headline);
     verdict.headline = cut_input_text(report);
-    if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   } else if (counts(report, Counter::segment_cut)) {
     add(format("{}; DATA QUALITY names the rank.", cut_segment));
-    if (verdict.tone == Tone::good) std::swap(verdict.headline, verdict.more.back());
-    if (verdict.tone == Tone::good) verdict.tone = Tone::warning;
   }
   if (still_runs(report)) add("The job is still running: this report covers what it has recorded so far.");
   add(left_out_text(report.asked_for));
   if (!names_missing_ranks(report, verdict)) add(few_ranks_sentence(report, doubt));
   add(doubt);
-  if (lost_data(report)) add("Parts of the recording are missing; see DATA QUALITY.");
+  if (const std::string_view lost = lost_evidence(report); !lost.empty()) add(format("{}; see DATA QUALITY.", lost));
   return verdict;
 }
 

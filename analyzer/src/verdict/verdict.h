@@ -10,7 +10,7 @@
 
 namespace rankscope::analyzer {
 
-/// One or two plain sentences. "No problem found" is said only if every section that it needs was available.
+/// One or two plain sentences. "No problem found" is said only if everything that it needs was recorded and computed.
 struct Verdict {
   Tone tone = Tone::plain;
   std::string headline;

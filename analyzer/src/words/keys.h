@@ -62,6 +62,9 @@ inline constexpr std::string_view file_time_offset = "file_time_offset_ns";  ///
 inline constexpr std::string_view devices_not_read = "devices_not_read";     ///< called, but their work is not there
 inline constexpr std::string_view file_time_type = "file_time_type";         ///< of its ts: "integer" or "float"
 
+// of a process that rankscope recorded
+inline constexpr std::string_view pytorch_problem = "pytorch_problem";  ///< what the hook could not record, and why
+
 // of a run read from Nsight Systems
 inline constexpr std::string_view nsys_export_again = "nsys.export_with_payloads";  ///< the command
 

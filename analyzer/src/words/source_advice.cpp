@@ -89,12 +89,13 @@ constexpr std::array advice_table{
                  "mpirun, but after srun.",
                  "Profile all ranks and give all their files, or the folder that contains them.",
                  "Profile all ranks and give all exports, or the folder that contains them."},
-    WantedAdvice{Wanted::collectives,
-                 "Record more than one rank; collectives come from the reference trainer, NCCL's NVTX ranges or the "
-                 "annotation API.",
-                 "Give the files of all ranks.",
-                 "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
-                 "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
+    WantedAdvice{
+        Wanted::collectives,
+        "Record more than one rank; collectives come from PyTorch's groups on Gloo, NCCL's profiler interface, "
+        "the reference trainer or the annotation API.",
+        "Give the files of all ranks.",
+        "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
+        "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
     WantedAdvice{Wanted::groups_of_nccl, "", "PyTorch 2.4 or later writes the group of each NCCL collective.", ""},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
                  "Also give the file of every missing rank; profile the ranks that have none.",

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -54,6 +56,25 @@ TEST(UnmatchedParts, AtTheEdgesAreOfRecordingsThatCoverOtherTimes) {
   EXPECT_EQ(parts[0].rank, RankId{0});
   EXPECT_EQ(parts[0].first, at(1000));
   EXPECT_THAT(parts[0].why, HasSubstr("do not cover the same time"));
+}
+
+/// Of two ranks with steps of 1 µs from 2 µs on.
+std::int64_t unknown_members_in_steps(const std::string& operations) {
+  std::string text = std::string{one_group} + "@group tp 0,2\n" + operations;
+  for (int rank = 0; rank < 2; ++rank)
+    for (int step = 0; step < 6; ++step)
+      text += format("{} step {} {} step index={}\n", rank, 2000 + 1000 * step, 3000 + 1000 * step, step);
+  return analyze(*run_of(text), {}).collectives->unknown_in_steps;
+}
+
+TEST(UnmatchedParts, CountInTheStepsOnly) {
+  EXPECT_EQ(unknown_members_in_steps(numbered(0, {2, 3, 4}) + numbered(1, {2, 3, 4})), 0);
+  EXPECT_EQ(unknown_members_in_steps(numbered(0, {1, 2, 3, 4}) + numbered(1, {2, 3, 4})), 0) << "before the steps";
+  EXPECT_EQ(unknown_members_in_steps(numbered(0, {2, 3, 4}) + numbered(1, {2, 4})), 1);
+  EXPECT_EQ(unknown_members_in_steps("0 comm 3100 3200 allreduce group=tp seq=0\n" + numbered(0, {2, 4}) +
+                                     numbered(1, {2, 4})),
+            0)
+      << "the partner was not recorded, which is said elsewhere";
 }
 
 TEST(UnmatchedParts, InTheMiddleWereLostOrLeftOut) {

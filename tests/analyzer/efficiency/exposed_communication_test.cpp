@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analyzer/synthetic_run.h"
 #include "efficiency/exposed_operation.h"
@@ -65,6 +66,70 @@ TEST(ExposedCommunication, DoesNotRepeatTheAdviceOnRanksThatAreMissing) {
   EXPECT_THAT(finding.advice, Not(HasSubstr("Record all ranks")));
   EXPECT_THAT(finding.advice,
               HasSubstr("gradient accumulation), unless this is mostly waiting for ranks that were not recorded."));
+}
+
+/// Four ranks and 20 steps of 100 ms that end in an operation, of which 12 ms are transfer. In each step the host of
+/// another rank launches it late, so that the others wait.
+Report with_late_hosts(const std::array<int, 4>& compute_ms, const std::string& more = "") {
+  std::string text = "@run clock=same_host clock_error=1000\n@group dp 0,1,2,3\n";
+  for (int rank = 0; rank < 4; ++rank)
+    for (int step = 0; step < 20; ++step) {
+      const int begin = step * 100;
+      const int computed = begin + compute_ms[static_cast<std::size_t>(rank)];
+      text += format("{0} step {1}000000 {2}000000 step index={3}\n{0} op {1}000000 {4}000000 work\n", rank, begin,
+                     begin + 100, step, computed);
+      text += format("{} comm {}000000 {}000000 allreduce group=dp seq={}\n", rank,
+                     step % 4 == rank ? begin + 88 : computed, begin + 100, step);
+    }
+  return analyze(*testing::run_of(text + more), {});
+}
+
+const Finding* exposed(const Report& report) {
+  const auto found = std::ranges::find(*report.findings, "exposed_communication", &Finding::id);
+  return found == report.findings->end() ? nullptr : &*found;
+}
+
+TEST(ExposedCommunication, ASmallImbalanceExplainsNoMoreThanItCosts) {
+  const Report report = with_late_hosts({36, 40, 44, 48});
+  ASSERT_TRUE(report.stragglers->rows.empty());
+  ASSERT_EQ(std::ranges::count(*report.findings, "efficiency.load_balance", &Finding::id), 1);
+  ASSERT_NE(exposed(report), nullptr);
+  EXPECT_EQ(exposed(report)->severity, FindingSeverity::critical) << "6 of 46.5 % are due to the imbalance";
+  EXPECT_THAT(exposed(report)->title, HasSubstr("mostly waiting for other ranks"));
+  EXPECT_THAT(exposed(report)->advice, HasSubstr("who arrives last"));
+}
+
+TEST(ExposedCommunication, ASlowRankExplainsNoMoreThanTheOthersWaitForIt) {
+  const Report report = with_late_hosts({40, 40, 50, 40});
+  ASSERT_EQ(report.stragglers->rows.size(), 1U);
+  ASSERT_NE(exposed(report), nullptr);
+  EXPECT_EQ(exposed(report)->severity, FindingSeverity::critical);
+  EXPECT_THAT(exposed(report)->advice, HasSubstr("who arrives last"));
+}
+
+/// Totals of the connections around a ring. On that of rank 2 data waits in 15 of 100 ms.
+std::string slow_connection_of_rank_2() {
+  std::string text;
+  for (int rank = 0; rank < 4; ++rank)
+    for (int step = 0; step <= 20; ++step) {
+      const int next = (rank + 1) % 4;
+      const auto counter = [&](std::string_view which, double value) {
+        return format("{0} counter {1}00000000 {2} \"tcp 10.0.0.{0}:400{0} to 10.0.0.{3}:400{3} {4}\"\n", rank, step,
+                      value, next, which);
+      };
+      text += counter("sent_bytes", 2e6 * step) + counter("backlog_bytes", rank == 2 ? 2e6 * step : 0) +
+              counter("backlog_seconds", rank == 2 ? 0.015 * step : 0);
+    }
+  return text;
+}
+
+TEST(ExposedCommunication, ASlowConnectionExplainsNoMoreThanItCosts) {
+  const Report report = with_late_hosts({40, 40, 40, 40}, slow_connection_of_rank_2());
+  ASSERT_EQ(report.tcp_links->slow.size(), 1U);
+  EXPECT_EQ(report.tcp_links->slow.front().cost_ns, 12'000'000);
+  ASSERT_NE(exposed(report), nullptr);
+  EXPECT_EQ(exposed(report)->severity, FindingSeverity::critical) << "12 of 48 % are due to the connection";
+  EXPECT_THAT(exposed(report)->advice, HasSubstr("slow connection first"));
 }
 
 TEST(ExposedOperation, IsKnownByTheNamesOfCollectivesAndKernels) {

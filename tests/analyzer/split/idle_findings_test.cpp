@@ -121,6 +121,34 @@ TEST(IdleFindings, WorkThatWasQueuedIsNotTheHostsFault) {
   EXPECT_EQ(idle->why_no_gain, "it was not recorded why the queued work started late");
 }
 
+/// Ranks of six steps of 1 ms in which a kernel runs all the time, except for the beginning of one step.
+Report all_late_in_step_3(int ranks) {
+  std::string text;
+  for (int rank = 0; rank < ranks; ++rank)
+    text += format("@lane {0} main kind=thread number=1\n@lane {0} s7 kind=stream number=7 device=0\n", rank);
+  std::string links;
+  for (int i = 0; i < ranks * 6; ++i) {
+    const int rank = i / 6;
+    const int at = i % 6 * 1000;
+    const int late = i % 6 == 3 ? at + 700 + rank : at;
+    text += format("{0} step {1}000 {2}000 step index={3} lane=main\n{0} op {1}000 {4}000 read_back lane=main\n", rank,
+                   at, at + 1000, i % 6, late + 2);
+    text += format("{0} runtime {1}000 {2}000 cudaLaunchKernel lane=main\n{0} compute {1}000 {3}000 a lane=s7\n", rank,
+                   late, late + 1, at + 1000);
+    links += format("@link launch {} {}\n", i * 4 + 2, i * 4 + 3);
+  }
+  return analyze(*run_of(text + links), {});
+}
+
+TEST(IdleFindings, AStepInWhichAllRanksStallIsSaid) {
+  for (const int ranks : {2, 5}) {
+    const Report report = all_late_in_step_3(ranks);
+    const Finding* const idle = found(report, "idle");
+    ASSERT_NE(idle, nullptr) << ranks;
+    EXPECT_TRUE(holds(idle->evidence, ", 100 % of it in step 3 alone")) << idle->evidence;
+  }
+}
+
 TEST(IdleFindings, StepsAreMarkedWithTheCallsOfTheProgram) {
   EXPECT_FALSE(report_of(program(50)).uses_pytorch);
   EXPECT_TRUE(report_of(program(50, "0 op 0 10000 aten::empty lane=main\n")).uses_pytorch);

@@ -27,6 +27,7 @@ struct RankPlan {
   double step = 100;
   int steps = 20;
   double cpu_percent = 50;
+  double start = 0;  ///< of the first step
 };
 using RankPlans = std::function<RankPlan(std::uint32_t rank)>;
 
@@ -34,7 +35,9 @@ std::string text_without_collectives(std::uint32_t ranks, const RankPlans& plans
   std::string text = "@run clock=same_host clock_error=1000\n";
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const RankPlan plan = plans(rank);
-    const auto at = [&](int step, double ms) { return static_cast<std::int64_t>((step * plan.step + ms) * 1e6); };
+    const auto at = [&](int step, double ms) {
+      return static_cast<std::int64_t>((plan.start + step * plan.step + ms) * 1e6);
+    };
     text += format("@rank {} host=n0 ended=exited:0\n", rank);
     for (int step = 0; step < plan.steps; ++step) {
       text += format("{0} step {1} {2} step index={3}\n", rank, at(step, 0), at(step, plan.step), step);
@@ -221,11 +224,94 @@ TEST(WithoutCollectives, AStepThatBecomesLongerIsBlamedOnNoRank) {
   EXPECT_THAT(run.text, HasSubstr("it is not known which rank caused it"));
 }
 
+/// A wait of 10 ms in each of the first steps.
+std::string waits_of(std::uint32_t rank, int steps) {
+  std::string text;
+  for (int step = 0; step < steps; ++step)
+    text += format("{} wait {}000000 {}000000 wait\n", rank, step * 100 + 50, step * 100 + 60);
+  return text;
+}
+
 TEST(WithoutCollectives, OneRankAloneAndRecordedCommunicationAreNoReason) {
   EXPECT_TRUE(analyzed(1, even).report.why_not_compared.empty());
-  const Analyzed waits = analyzed(text_without_collectives(2, even) + "0 wait 50000000 60000000 wait\n");
+  const Analyzed waits = analyzed(text_without_collectives(2, even) + waits_of(0, 20) + waits_of(1, 20));
   EXPECT_TRUE(waits.report.why_not_compared.empty()) << waits.report.why_not_compared;
   EXPECT_TRUE(waits.report.efficiency);
+}
+
+void expect_no_all_clear(const Analyzed& run) {
+  EXPECT_FALSE(run.report.stragglers);
+  for (const char* claim : {"would be found", "would have been found", "No problem found", " None. "})
+    EXPECT_THAT(run.text, Not(HasSubstr(claim)));
+}
+
+TEST(WithoutCollectives, AnOperationBeforeTheStepsShowsNothingOfThem) {
+  std::string text = text_without_collectives(4, [](std::uint32_t) { return RankPlan{.start = 1}; });
+  text.insert(text.find('\n') + 1, "@group all 0,1,2,3\n");
+  for (int rank = 0; rank < 4; ++rank) text += format("{} comm 0 500000 barrier group=all seq=0\n", rank);
+  const Analyzed run = analyzed(text);
+  EXPECT_EQ(run.report.why_not_compared,
+            "communication of rank 0 was recorded in none of 20 steps: waiting for other ranks cannot be separated "
+            "from work");
+  EXPECT_THAT(run.text, StartsWith("VERDICT Ranks could not be compared, since communication of rank 0 was recorded in "
+                                   "none of 20 steps."));
+  EXPECT_THAT(run.text, Not(HasSubstr("gradient accumulation")));
+  EXPECT_TRUE(run.json["ranks"][0]["comm_ns"].is_null());
+  expect_no_all_clear(run);
+}
+
+TEST(WithoutCollectives, OperationsOfSomeRanksShowNothingOfTheOthers) {
+  std::string text = text_without_collectives(4, even);
+  text.insert(text.find('\n') + 1, "@group pair 0,1\n");
+  for (int rank = 0; rank < 2; ++rank)
+    for (int step = 0; step < 20; ++step)
+      text += format("{} comm {}000000 {}000000 barrier group=pair seq={} lane=comm\n", rank, step * 100 + 90,
+                     step * 100 + 95, step);
+  const Analyzed run = analyzed(text);
+  EXPECT_THAT(run.report.why_not_compared, StartsWith("communication of rank 2 was recorded in none of 20 steps"));
+  EXPECT_EQ(run.json["ranks"][0]["comm_ns"], 100'000'000) << "of rank 0 something is known";
+  EXPECT_THAT(run.json["ranks"][0]["why"]["comm_ns"].get<std::string>(), StartsWith("a lower bound; communication of"));
+  EXPECT_TRUE(run.json["ranks"][2]["comm_ns"].is_null());
+  expect_no_all_clear(run);
+}
+
+TEST(WithoutCollectives, HalfOfTheStepsMustHaveCommunicationAndNineTenthsForAnAllClear) {
+  const auto with = [](int steps) {
+    return analyzed(text_without_collectives(2, even) + waits_of(0, 20) + waits_of(1, steps));
+  };
+  EXPECT_EQ(with(18).report.stragglers->cannot_tell, "");
+  const Analyzed most = with(17);
+  EXPECT_EQ(most.report.why_not_compared, "");
+  EXPECT_EQ(most.report.stragglers->cannot_tell,
+            "communication of rank 1 was recorded in only 17 of 20 steps; waiting in the others counts as work");
+  EXPECT_EQ(with(10).report.why_not_compared, "");
+  const Analyzed few = with(9);
+  EXPECT_THAT(few.report.why_not_compared, StartsWith("communication of rank 1 was recorded in only 9 of 20 steps:"));
+  EXPECT_THAT(few.text, HasSubstr("If ranks communicate in every n-th step only (gradient accumulation), mark n steps "
+                                  "as one."));
+  expect_no_all_clear(few);
+}
+
+TEST(WithoutCollectives, OnAnAcceleratorOnlyWhatItsStreamsDoIsCommunication) {
+  std::string text = "@run clock=same_host clock_error=1000\n@group all 0,1\n";
+  for (int rank = 0; rank < 2; ++rank)
+    text += format("@lane {0} main kind=thread number=1\n@lane {0} s7 kind=stream number=7 device=0\n", rank);
+  for (int rank = 0; rank < 2; ++rank)
+    for (int step = 0; step < 20; ++step)
+      text += format(
+          "{0} step {1}000000 {2}000000 step index={1} lane=main\n{0} compute {1}000000 {1}600000 gemm lane=s7\n"
+          "{0} comm {1}600000 {1}900000 allreduce group=all seq={1} lane=main\n",
+          rank, step, step + 1);
+  const Analyzed run = analyzed(text);
+  EXPECT_THAT(run.report.why_not_compared,
+              StartsWith("communication of rank 0 was recorded on its devices in none of 20 steps"));
+  expect_no_all_clear(run);
+}
+
+TEST(WithoutCollectives, OfOneRankEfficiencyNeedsCommunicationInItsSteps) {
+  std::string text = text_without_collectives(1, [](std::uint32_t) { return RankPlan{.start = 1}; });
+  text.insert(text.find('\n') + 1, "@group all 0,1\n");
+  EXPECT_FALSE(analyzed(text + "0 comm 0 500000 barrier group=all seq=0\n").report.efficiency);
 }
 
 }  // namespace

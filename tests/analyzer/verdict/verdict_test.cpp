@@ -149,6 +149,84 @@ TEST(Verdict, OtherLossesAreStillSaid) {
               AllOf(Contains("Parts of the recording are missing."), Contains("Only 2 of 128 ranks were recorded.")));
 }
 
+/// Everything available and nothing wrong, but that counter is above zero.
+Report clean_but_for(Counter counter) {
+  Report report = clean_report(*sample_run());
+  report.data_quality.push_back({counter, 7});
+  return report;
+}
+
+void expect_no_all_clear(const Report& report) {
+  const std::string text = render_text(report, *sample_run(), {}, Colour::no);
+  for (const char* claim : {"No problem found", "would have been found", "  None.\n"})
+    EXPECT_THAT(text, Not(HasSubstr(claim)));
+  EXPECT_THAT(verdict_sentences(report), Contains("No problem was found in what can be judged."));
+  EXPECT_THAT(verdict_sentences(report), Contains(HasSubstr("see DATA QUALITY.")));
+  EXPECT_THAT(verdict_of(report).tone, Tone::warning);
+}
+
+TEST(Verdict, WithoutAllDataIsNoAllClear) {
+  for (const CounterInfo& info : counter_table())
+    if (info.severity == Severity::data_loss) {
+      SCOPED_TRACE(info.name);
+      expect_no_all_clear(clean_but_for(info.counter));
+    }
+}
+
+TEST(Verdict, WithErrorsThatHideWorkIsNoAllClear) {
+  for (const Counter counter : {Counter::sources_failed, Counter::rank_contested, Counter::names_lost,
+                                Counter::negative_duration, Counter::not_gathered, Counter::files_left_out}) {
+    SCOPED_TRACE(info_of(counter).name);
+    expect_no_all_clear(clean_but_for(counter));
+    EXPECT_THAT(doubts_about(clean_but_for(counter)), ElementsAre("Errors in the recording can hide problems."));
+  }
+}
+
+TEST(Verdict, WithOperationsInTheStepsThatHaveNoEndOrPartnerIsNoAllClear) {
+  Report report = clean_but_for(Counter::collectives_unmatched);
+  EXPECT_THAT(verdict_of(report).headline, StartsWith("No problem found")) << "outside of the steps they hide nothing";
+  report.collectives->unknown_in_steps = 7;
+  expect_no_all_clear(report);
+}
+
+TEST(Verdict, WithCountersThatHideNothingIsAnAllClear) {
+  for (const Counter counter : {Counter::steps_partial, Counter::clock_low, Counter::collectives_open})
+    EXPECT_THAT(verdict_of(clean_but_for(counter)).headline, StartsWith("No problem found in 20 steps of 4 ranks"));
+  Report running = clean_but_for(Counter::not_gathered);
+  running.facts.emplace_back("still_running", "4");
+  EXPECT_THAT(verdict_of(running).headline, StartsWith("No problem found")) << "so far";
+}
+
+TEST(Verdict, AHintIsNotTheWorstOfAllWhereErrorsHideWork) {
+  Report report = clean_but_for(Counter::sources_failed);
+  report.findings = {finding_of("fusable", FindingSeverity::minor, "27 % of the time pointwise kernels run in a row")};
+  EXPECT_THAT(verdict_of(report).headline, StartsWith("No large problem was found in what can be judged;"));
+}
+
+TEST(Verdict, WithoutAStatedCauseHasTheStartOfTheAdvice) {
+  Finding desync = finding_of("desync", FindingSeverity::major, "ranks of group dp disagree");
+  desync.advice = "Compare what the ranks call: a condition that differs between ranks must not decide it.";
+  EXPECT_THAT(verdict_sentences(report_with({desync})),
+              ElementsAre("Ranks of group dp disagree.", "Compare what the ranks call."));
+  desync.gain_ns_per_step = 4'560'000;
+  EXPECT_THAT(verdict_sentences(report_with({desync})),
+              Contains("Compare what the ranks call. Up to 4.56 ms per step (10 %) could be saved."));
+}
+
+TEST(Verdict, ASharesSizeIsUnknownForRanksWithoutSteps) {
+  std::string text =
+      "@lane 1 s7 kind=stream number=7 device=0\n1 compute 0 100 gemm lane=s7\n"
+      "1 compute 900 1000 gemm lane=s7\n";
+  for (int step = 0; step < 6; ++step)
+    text += format("0 step {0}00 {1}00 step index={0}\n0 op {0}00 {1}00 work\n", step, step + 1);
+  ReportOptions options;
+  options.ranks = {RankId{1}};
+  const Report report = analyze(*testing::run_of(text), options);
+  ASSERT_TRUE(report.steps);
+  EXPECT_THAT(verdict_of(report).headline, HasSubstr("how large a problem it is cannot be judged without complete "
+                                                     "steps."));
+}
+
 TEST(Verdict, WithASlowRankTheQuestionIsWhetherOthersAreSlowToo) {
   Report report = slow_report(*sample_run());
   report.stragglers->cannot_tell = "only 2 complete steps (5 are needed, 25 for a firm verdict)";

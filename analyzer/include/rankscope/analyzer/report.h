@@ -108,6 +108,12 @@ struct Report {
 /// Why a section of sections() could not be computed; empty if it was.
 [[nodiscard]] std::string why_missing(const Report& report, std::string_view id);
 
+/// The recorder wrote that some of its processes had not ended.
+[[nodiscard]] bool still_runs(const Report& report);
+/// That something is missing or wrong in what was recorded, so that a problem may be hidden; empty if nothing is. Ranks
+/// without a recording are not meant.
+[[nodiscard]] std::string_view lost_evidence(const Report& report);
+
 /// A section of the report, as its readers see it.
 struct SectionInfo {
   std::string_view id;  ///< as in --only and, mostly, the JSON report

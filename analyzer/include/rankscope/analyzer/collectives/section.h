@@ -74,6 +74,8 @@ struct CollectivesSection {
   std::int64_t matched = 0;                  ///< members in operations with >= 2 members
   std::array<std::int64_t, 3> matched_by{};  ///< the same, by MatchedBy
   std::int64_t unmatched = 0;
+  /// Members in the counted steps that have no end, or no partner although its rank was recorded.
+  std::int64_t unknown_in_steps = 0;
   std::vector<UnmatchedParts> unmatched_parts;  ///< the most first; they add up to `unmatched`
   std::string key;                              ///< "group and sequence", ...
   std::vector<Operation> operations;            ///< by earliest start

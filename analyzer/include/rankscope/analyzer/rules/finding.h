@@ -28,7 +28,8 @@ struct Finding {
   std::string subject{};      ///< what it is about beside `rank`, such as "link 0, 1"; tells findings of one id apart
   std::optional<Certainty> certainty{};  ///< of findings that compare ranks without their collectives (metrics.md 9.8)
   std::string cause{};                   ///< short, where the rule knows one: "most of it is all-reduce"
-  bool held_at_minor = false;  ///< the share alone would be worse, but the data does not show how much of it counts
+  /// Set where the share alone would be worse, but the data does not show how much of it counts: "without steps".
+  std::string held_at_minor{};
 };
 
 /// True for findings that say what is wrong with one rank, not with the time of everybody.

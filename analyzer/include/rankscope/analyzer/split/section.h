@@ -39,6 +39,12 @@ struct IdleReason {
   auto operator<=>(const IdleReason&) const = default;
 };
 
+/// Idle time of one reason in one step.
+struct IdleInStep {
+  std::int64_t step = 0;
+  std::int64_t ns = 0;
+};
+
 /// Idle time of one reason, with its names as text ("" = none).
 struct IdleShare {
   IdleCause cause = IdleCause::other;
@@ -49,6 +55,8 @@ struct IdleShare {
   std::int64_t most_ns = 0;  ///< of `ns`: in the one step that has most of it; 0 without steps
   std::optional<std::int64_t> most_in_step{};
   std::int64_t outside_ns = 0;  ///< of `ns`: before the first device work or after the last; 0 with steps
+  /// Ascending: of each rank the step with most, and those with a sixteenth of its `ns`; the others are left out.
+  std::vector<IdleInStep> long_steps{};
 };
 
 /// One row per reason, the longest first.
@@ -104,9 +112,12 @@ struct RankRow {
   std::string why_no_memory;
   std::string why_no_reserved;
   std::optional<double> cpu_percent;  ///< median of the host sampler
-  /// Set where nothing that ranks say to each other was recorded (metrics.md 2.9): communication is unknown and not 0,
-  /// and what counts as compute or idle may be waiting for other ranks.
+  /// Set where too little of what ranks say to each other was recorded (metrics.md 2.9): what counts as compute or idle
+  /// may be waiting for other ranks.
   std::string why_no_comm{};
+
+  /// False: its communication is unknown and not 0.
+  [[nodiscard]] bool shows_communication() const { return why_no_comm.empty() || total.comm_ns > 0; }
 };
 
 /// What is known of a rank without any annotation: where it ran, how it ended, what the host sampler saw.
