@@ -21,7 +21,7 @@ TEST(C10dVerified, PreReleasesAndBuildsOfOthersAreNot) {
     EXPECT_FALSE(layout_of(version, "x86-64")) << version;
 }
 
-TEST(C10dVerified, WhatIsNoVersionIsNot) {
+TEST(C10dVerified, StringsThatAreNotVersionsAreNot) {
   for (const char* version : {"", "2", "2.11", ".", "..", "2..0", "2.11.", "+cpu", "2.11.0 "})
     EXPECT_FALSE(layout_of(version, "x86-64")) << version;
 }

@@ -27,7 +27,7 @@ bool is_for_cpu_or_cuda(std::string_view build) {
   return build == "cpu" || (build.starts_with("cu") && is_number(build.substr(2)));
 }
 
-/// "2.11.0+cu130" -> "2.11"; empty for "2.11.0a0+5228986c39.nv25.06" and other builds that are no such release.
+/// "2.11.0+cu130" -> "2.11"; empty for builds that are not such a release ("2.11.0a0+5228986c39.nv25.06").
 std::string_view release_of(std::string_view version) {
   const std::size_t plus = version.find('+');
   if (plus != std::string_view::npos && !is_for_cpu_or_cuda(version.substr(plus + 1))) return {};
