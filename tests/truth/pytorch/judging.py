@@ -21,13 +21,12 @@ class Verdict:
     mentioned: list = dataclasses.field(default_factory=list)  # findings about one rank that say no more than what happened
 
     def problems(self, cell):
-        """What counts as missed. A clean run that cannot be judged is not: nobody is named. Nor are wrong waits in
-        traces of the profiler, which follow from durations: the page has them in lines of their own, with what is required."""
+        """What counts as missed. A clean run that cannot be judged is not: nobody is named."""
         right = (NOBODY, CANNOT_TELL) if cell.clean else (NAMED,)
         wrong = [] if self.names in right else [f"{self.names}: {self.said}" if self.said else self.names]
         if self.function not in ("", HIT) and self.names == NAMED:  # who is not named has no function
             wrong.append(self.function)
-        return wrong + ([self.waits] if cell.source == "live" and self.waits not in ("", HIT) else [])
+        return wrong + ([self.waits] if self.waits not in ("", HIT) else [])
 
 
 def failed(why):
