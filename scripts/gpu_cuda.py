@@ -106,7 +106,7 @@ def text_of(path):
 
 
 def check_counters(session):
-    """The GPU's own counters and NVML's. A user who is not allowed to read the former is told so, with the proof; that is no failure."""
+    """The GPU's own counters and NVML's. If the user is not allowed to read the former, the page shows the refusal; this does not count as a failure."""
     options = [f"--pm-sampling={COUNTERS_HZ}"]
     recording, _ = recorded(session, "counters", options, ["--rounds", 0, "--seconds", BUSY_S], "the CUDA program runs with --pm-sampling")
     yield from session.keep(recording, "counters")

@@ -68,7 +68,7 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
   noted.notes.emplace_back(
       "Short: the share of kernels that took less time than the call that launched them. Queued: how many kernels and "
       "copies were launched but had not started, averaged over time; most: the largest such number. Starved: the share "
-      "of the time in which nothing was queued and nothing ran. A long delay is no problem in itself: if much work is "
+      "of the time in which nothing was queued and nothing ran. A long delay alone is not a problem: if much work is "
       "queued, delays are long, but the device is never idle.");
   if (std::string note = graphs_note(*report.launches); !note.empty()) noted.notes.push_back(std::move(note));
   if (rows.size() < report.launches->rows.size())

@@ -127,10 +127,16 @@ Verdict problem_left_out(const Report& report, std::span<const Finding* const> o
   return {Tone::warning, left_out_text(report.asked_for), {rest}};
 }
 
-/// "Fix the slow rank first." of "Fix the slow rank first: most of this is waiting for it."
+/// "Fix the slow rank first." of "Fix the slow rank first: most of this is waiting for it."; brackets stay whole.
 std::string start_of_advice(std::string_view advice) {
-  const std::size_t end = std::min({advice.find(": "), advice.find("; "), advice.find(". ")});
-  return sentence(advice.substr(0, end));
+  int open = 0;
+  for (std::size_t i = 0; i + 1 < advice.size(); ++i) {
+    if (advice[i] == '(') ++open;
+    if (advice[i] == ')') --open;
+    const bool ends = std::string_view{":;."}.find(advice[i]) != std::string_view::npos && advice[i + 1] == ' ';
+    if (open == 0 && ends) return sentence(advice.substr(0, i));
+  }
+  return sentence(advice);
 }
 
 /// "Most of it is all-reduce, 8.20 ms per step and rank. Up to 147 ms per step (42 %) could be saved."; may be empty.

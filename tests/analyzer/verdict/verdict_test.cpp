@@ -208,6 +208,10 @@ TEST(Verdict, WithoutAStatedCauseHasTheStartOfTheAdvice) {
   desync.advice = "Compare what the ranks call: a condition that differs between ranks must not decide it.";
   EXPECT_THAT(verdict_sentences(report_with({desync})),
               ElementsAre("Ranks of group dp disagree.", "Compare what the ranks call."));
+  desync.advice = "Gather each layer earlier (in FSDP: forward_prefetch), or move fewer bytes; see the docs.";
+  EXPECT_THAT(verdict_sentences(report_with({desync})),
+              Contains("Gather each layer earlier (in FSDP: forward_prefetch), or move fewer bytes."));
+  desync.advice = "Compare what the ranks call: a condition that differs between ranks must not decide it.";
   desync.gain_ns_per_step = 4'560'000;
   EXPECT_THAT(verdict_sentences(report_with({desync})),
               Contains("Compare what the ranks call. Up to 4.56 ms per step (10 %) could be saved."));

@@ -18,7 +18,7 @@ inline constexpr std::string_view architecture_here = "x86-64";
 #elif defined(__aarch64__)
 inline constexpr std::string_view architecture_here = "aarch64";
 #else
-#error "what is this architecture called?"
+inline constexpr std::string_view architecture_here = "this architecture";
 #endif
 
 /// Of torch.__version__. Only of releases as pytorch.org and PyPI have them, for CPUs and CUDA ("2.11.0+cu130"): builds
