@@ -1,0 +1,79 @@
+#include "stragglers/gains.h"
+
+#include <gtest/gtest.h>
+
+#include "rankscope/analyzer/report.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+/// A row that is critical by its slowdown and measured a gain of half a step, after the replay.
+Straggler with_gain_of(const Section<WhatIfSection>& replay) {
+  StepsSection steps;
+  steps.mean_ns = 100;
+  StragglersSection section;
+  section.rows.resize(1);
+  section.rows[0].rank = RankId{2};
+  section.rows[0].severity = FindingSeverity::critical;
+  section.rows[0].gain_ns_per_step = 50;
+  set_replayed_gains(replay, steps, section);
+  return section.rows[0];
+}
+
+WhatIfSection replay_without_rank_2(std::int64_t without_ns) {
+  WhatIfSection replay;
+  replay.replayed_ns = 100;
+  replay.ranks.push_back({.rank = RankId{2}, .without_rank_ns = without_ns});
+  return replay;
+}
+
+TEST(StragglerGains, GainWhatTheReplaySaves) {
+  const Straggler row = with_gain_of(replay_without_rank_2(70));
+  EXPECT_EQ(row.gain_ns_per_step, 30);
+  EXPECT_EQ(row.why_no_gain, "");
+  EXPECT_EQ(row.severity, FindingSeverity::critical);
+}
+
+TEST(StragglerGains, ThatCostTheJobNextToNothingAreNotCritical) {
+  const Straggler row = with_gain_of(replay_without_rank_2(99));
+  EXPECT_EQ(row.gain_ns_per_step, 1);
+  EXPECT_EQ(row.severity, FindingSeverity::major);
+}
+
+TEST(StragglerGains, HaveNoGainAndAreNotCriticalWithoutAReplayThatCanBeUsed) {
+  WhatIfSection partners_missing = replay_without_rank_2(70);
+  partners_missing.partners_unknown = 0.5;
+  WhatIfSection of_others = replay_without_rank_2(70);
+  of_others.ranks[0].rank = RankId{1};
+  for (const Section<WhatIfSection>& replay :
+       {Section<WhatIfSection>{partners_missing}, Section<WhatIfSection>{of_others},
+        Section<WhatIfSection>{unavailable("the clocks of the ranks cannot be compared")}}) {
+    const Straggler row = with_gain_of(replay);
+    EXPECT_EQ(row.gain_ns_per_step, 0);
+    EXPECT_NE(row.why_no_gain, "");
+    EXPECT_EQ(row.severity, FindingSeverity::major);
+  }
+}
+
+TEST(StragglerGains, HaveNoKnownGainWhereTheirWorkHasNoCounterpart) {
+  WhatIfSection replay = replay_without_rank_2(100);
+  replay.ranks[0].alone_ns = replay.ranks[0].kept_ns = 40;
+  const Straggler row = with_gain_of(replay);
+  EXPECT_EQ(row.why_no_gain, "40 ns of its work per step has no counterpart on its only peer");
+}
+
+TEST(StragglerGains, StragglersOfWhichOneAloneSavesNothingAreAsSevereAsTheyAreTogether) {
+  StepsSection steps;
+  steps.mean_ns = 100;
+  StragglersSection section;
+  section.rows.resize(1);
+  section.rows[0].rank = RankId{2};
+  section.rows[0].severity = FindingSeverity::critical;
+  section.rows[0].together = GainTogether{{RankId{2}, RankId{3}}, 40};
+  set_replayed_gains(replay_without_rank_2(100), steps, section);
+  EXPECT_EQ(section.rows[0].gain_ns_per_step, 0);
+  EXPECT_EQ(section.rows[0].severity, FindingSeverity::critical);
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
