@@ -3,11 +3,16 @@
 
 scripts/check_docs.py [ROOT]
 
-Every id of docs/metrics.md that source, tests or docs cite ("metrics.md 6.2", "(6.2)" in a comment) is defined there; links
-lead to files and headings that exist; if there is a README, every page of docs is linked from somewhere; files that docs mention
-exist; each page of docs/evidence says at which commit it was measured, each row of docs/adding.md names an example commit, and these
-commits exist; docs/dependencies.md lists every package that scripts/setup installs; README.md fits on two screens. Prints each fault
-as FILE:LINE: why.
+It checks that
+- every id of docs/metrics.md that source, tests or docs cite ("metrics.md 6.2", or "(6.2)" in a comment) is defined there,
+- links lead to files and headings that exist, and files that docs mention exist,
+- every page of docs is linked from somewhere (if there is a README),
+- each page of docs/evidence says at which commit it was measured, each row of docs/adding.md names an example commit, and these
+  commits exist,
+- docs/dependencies.md lists every package that scripts/setup installs,
+- README.md fits on two screens.
+
+Prints each fault as FILE:LINE: why.
 """
 import bisect
 import pathlib

@@ -4,11 +4,11 @@
 scripts/check_layers.py [ROOT]
 
 For each source file of each module: "rankscope/<module>/..." must be a module that the table allows, a private header
-must belong to the same module, and only gui may use Qt and only trainer libtorch. In a module with subjects, a file may
-include what is in its own folder or in an earlier one, so that there is no cycle; a public header beside the folders counts as
-belonging to the last subject that it includes. Files that print or judge what all subjects found (tables.cpp, chart.cpp,
-json.cpp, rules.cpp) may include any of these headers. No folder has more than 40 files, no public header more than 150 lines.
-Prints each wrong include as FILE:LINE: why.
+must belong to the same module, only gui may use Qt, and only trainer may use libtorch. In a module with subjects, a file may
+include headers of its own folder or of an earlier one, so that there is no cycle. A public header beside the folders counts as
+part of the last subject that it includes. Files that print or judge the results of all subjects (tables.cpp, chart.cpp,
+json.cpp, rules.cpp) may include any of these headers. No folder may have more than 40 files, and no public header more than 150
+lines. Prints each wrong include as FILE:LINE: why.
 """
 import pathlib
 import re

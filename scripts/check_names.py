@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks names in this checkout: no file contains a path of one particular machine, source files are named in snake_case,
-numbers are read from text only with core/numbers.h, which checks bounds and the rest of the text, and medians are computed only
-with core/median.h.
+"""Checks names in this checkout: no file contains a path of one particular machine, and source files are named in snake_case.
+Also checks that numbers are read from text only with core/numbers.h, which checks their bounds and rejects trailing characters,
+and that medians are computed only with core/median.h.
 
 scripts/check_names.py [ROOT]
 

@@ -3,10 +3,11 @@
 
 scripts/check_unity.py [ROOT]
 
-cmake/RankscopeUnity.cmake compiles neighbouring folders as one (in dev: parts of them). There, a type, constant or function that two
-files define in an anonymous namespace (or as static) is an error; this script finds it without compiling. Functions with the same
-name and different parameters are overloads; only the compiler knows whether a call is still unambiguous. If two headers of a module
-give one name to different types or constants, the linker uses either of them without a warning. Prints the name and the files.
+cmake/RankscopeUnity.cmake compiles the files of neighbouring folders together (in the preset dev: smaller parts of them). It is
+then an error if two of these files define the same type, constant or function in an anonymous namespace (or as static); this
+script finds such names without compiling. Functions with the same name and different parameters are overloads; only the compiler
+knows whether a call is still unambiguous. If two headers of a module give one name to different types or constants, the linker
+uses either of them without a warning. Prints the name and the files.
 """
 import collections
 import pathlib

@@ -119,7 +119,7 @@ def compare(ours, theirs, again=None):
         there = counts[1].total() > 0 or category == "gpu_memset"  # which PyTorch need not use
         checks.append(Check(f"the same number of each {category} as in Kineto's trace", not wrong and there, said))
     same = sorted(by_stream(ours)) == sorted(by_stream(theirs))
-    checks.append(Check("in the same order on each stream", same, f"{len(by_stream(ours))} and {len(by_stream(theirs))} streams"))
+    checks.append(Check("the same order of activities on each stream as in Kineto's trace", same, f"{len(by_stream(ours))} and {len(by_stream(theirs))} streams"))
     moved = [sum(a.bytes for a in side) for side in (ours, theirs)]
     checks.append(Check("the same number of bytes copied and filled as in Kineto's trace", moved[0] == moved[1], f"{moved[0]} and {moved[1]}"))
     checks.append(check_medians(ours, theirs, again))
@@ -151,11 +151,11 @@ def check_moves(recorded, told):
     checks = []
     for name, (count, size) in told["copies"].items():
         found = [a for a in recorded if a.name == f"Memcpy {name}"]
-        checks.append(Check(f"each copy {name}, with its bytes", (len(found), sum(a.bytes for a in found)) == (count, size),
+        checks.append(Check(f"each copy {name} was recorded, with its bytes", (len(found), sum(a.bytes for a in found)) == (count, size),
                             f"{len(found)} of {count}, {sum(a.bytes for a in found)} of {size} bytes"))
     found = [a for a in recorded if a.category == "gpu_memset"]
     count, size = told["memsets"]
-    checks.append(Check("each memset, with its bytes", (len(found), sum(a.bytes for a in found)) == (count, size),
+    checks.append(Check("each memset was recorded, with its bytes", (len(found), sum(a.bytes for a in found)) == (count, size),
                         f"{len(found)} of {count}, {sum(a.bytes for a in found)} of {size} bytes"))
     return checks
 
@@ -228,8 +228,8 @@ def check_nvml(counters, metadata, uuids):
 def check_collectives(rows):
     """`rows` are (group, sequence, bytes, operation) of NCCL's collectives."""
     lacking = [row for row in rows if row[0] is None or row[1] is None or row[2] is None or row[2] <= 0]
-    said = f"{len(rows)} collectives, {len(lacking)} without one of these" + (f", such as {lacking[0]}" if lacking else f", such as {rows[0]}" if rows else "")
-    return Check("NCCL's collectives have group, sequence and bytes", bool(rows) and not lacking, said)
+    said = f"{len(rows)} collectives, {len(lacking)} of them incomplete" + (f", such as {lacking[0]}" if lacking else f", such as {rows[0]}" if rows else "")
+    return Check("NCCL's collectives have a group, a sequence number and their bytes", bool(rows) and not lacking, said)
 
 
 def check_losses(what, losses, expected):

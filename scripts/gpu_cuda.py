@@ -74,12 +74,12 @@ def check_cuda(session):
     times, told = timed(session, program)
     recording = session.machine.folder / "cuda.rankscope"
     yield from session.keep(recording, "cuda")
-    yield Check("its output is the same when recorded", without_times(told["alone"]) == without_times(told["recorded"]), "compared without the times of its loop")
+    yield Check("the output of the CUDA program is the same with and without the recorder", without_times(told["alone"]) == without_times(told["recorded"]), "compared without the times of its loop")
     work = session.gpu_work(recording)
     yield from check_counts(work, told["recorded"]["all"])
     yield from check_times(work, told["recorded"])
     best = {way: min(ns) for way, ns in times.items()}
-    yield Check("its loop takes at most 10 % longer", best["recorded"] <= MOST_LONGER * best["alone"],
+    yield Check("the loop of the CUDA program takes at most 10 % longer with the recorder", best["recorded"] <= MOST_LONGER * best["alone"],
                 "; ".join(f"{way} best {best[way] / 1e6:.2f} ms, {min(ns) / 1e6:.2f} to {max(ns) / 1e6:.2f} in {len(ns)} runs" for way, ns in times.items())
                 + f": {100 * (best['recorded'] / best['alone'] - 1):+.2f} %")
     yield session.quality(recording)

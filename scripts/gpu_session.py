@@ -79,7 +79,7 @@ class Session:
         """What the report says is missing or was lost."""
         rows = (report or self.report(recording)).get("data_quality", [])
         bad = [f"{row['counter']} {row['value']}" for row in rows if row["severity"] != "info"] if isinstance(rows, list) else [str(rows)]
-        return Check(f"nothing was lost or went wrong ({recording.stem})", not bad, ", ".join(bad) or "all counters of losses and errors are 0")
+        return Check(f"no data was lost and no error was counted ({recording.stem})", not bad, ", ".join(bad) or "all counters of losses and errors are 0")
 
     def gpu_work(self, recording):
         """Its kernels, copies and fills."""

@@ -100,7 +100,7 @@ def check_window(session):
     steps, kernels = session.report(recording).get("steps", []), len(session.database(recording).spans("compute"))
     count = len(steps) if isinstance(steps, list) else 0
     yield Check(what, 1 <= count <= 4 and kernels > 0, f"{count} steps in the report, {kernels} kernels")
-    yield Check("and the program runs all of its steps", len(json_of(what, outcome)["step_ns"]["256"]) == 20, "20 steps")
+    yield Check("with --window, the program still runs all of its steps", len(json_of(what, outcome)["step_ns"]["256"]) == 20, "20 steps")
 
 
 def check_torch_profiler_inside(session):
@@ -108,7 +108,7 @@ def check_torch_profiler_inside(session):
     trace = session.machine.folder / "inside.json"
     words = train_words("--kineto", trace, widths=(256,))
     recording, outcome = session.record("inside", [], words)
-    what = "torch.profiler inside a recorded program works, or says why not"
+    what = "torch.profiler works inside a recorded program, or a message says why it does not"
     if not outcome.ok:
         raise Ends(blame(what, outcome, session, lambda one: one.plain(words)))
     database = session.database(recording)
@@ -116,7 +116,7 @@ def check_torch_profiler_inside(session):
     said = [line.strip()[:200] for line in outcome.err.splitlines() if re.search(r"CUPTI|SUBSCRIBER", line)]
     said += database.metadata("cupti_problem")
     yield Check(what, theirs > 0 or bool(said), f"{theirs} activities in its trace, {ours} kernels in the recording; " + (said[-1] if said else "no message mentions CUPTI"))
-    yield Check("and one of the two has the kernels", theirs > 0 or ours > 0, f"{theirs} in its trace, {ours} in the recording")
+    yield Check("torch.profiler's trace or the recording contains the kernels", theirs > 0 or ours > 0, f"{theirs} in its trace, {ours} in the recording")
 
 
 def check_ways(session):

@@ -37,7 +37,7 @@ std::string all_sections(const Report& report, const ReportOptions& options, Col
 constexpr std::size_t lines_of_a_screen = 60;
 
 constexpr std::string_view how_to_see_more =
-    "All sections: --full · one of them: --only ID (--help lists them) · a page to send: --html FILE";
+    "All sections: --full · one section: --only ID (--help lists IDs) · as a web page: --html FILE";
 
 struct Part {
   const SectionRow* row = nullptr;  ///< null: the last line

@@ -158,7 +158,7 @@ constexpr std::array rows{
                .json = json_as<&Report::efficiency, efficiency_json>},
     SectionRow{.id = "blame",
                .title = "Who made others wait",
-               .question = "Who made others wait, by doing what, and where did it begin?",
+               .question = "Which rank made others wait, what was it doing, and where did the delay begin?",
                .needs = "ranks",
                .find = find_blame_and_waits,
                .why_missing = why_missing_of<&Report::blame>,

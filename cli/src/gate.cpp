@@ -64,11 +64,11 @@ Action declare_gate(CLI::App& app, const Words&) {
   TwoRuns& runs = arguments->runs;
   runs.label_a = "the baseline";
   runs.label_b = "the run";
-  app.add_option("RUN", runs.b, "the run in question: a recording, a trace file or a folder of traces")->required();
-  app.add_option("--baseline", runs.a, "the run to compare it with")->required();
+  app.add_option("RUN", runs.b, "the run to judge: a recording, a trace file or a folder of traces")->required();
+  app.add_option("--baseline", runs.a, "the run to compare RUN with")->required();
   app.add_option("--max-regression", arguments->limit, "how much longer a step may be, e.g. 3%")->required();
   app.add_flag("--allow-different", arguments->allow_different,
-               "also judge runs with a different world size, batch or dtype");
+               "also judge runs that differ in world size, batch or dtype");
   add_comparison(app, runs);
   app.footer(
       "Exit status: 0 pass, 1 the step became longer by more than the limit, 2 wrong options, 3 the input cannot be "

@@ -31,10 +31,9 @@ Action declare_record(CLI::App& app, const Words& behind_dashes) {
   const auto options = std::make_shared<collectors::RecordOptions>();
   add_record_options(app, *options);
   const auto spool = std::make_shared<std::string>();
-  app.add_option(
-         "--recover", *spool,
-         "gather FOLDER, which a killed recorder left (rankscope doctor lists such folders), into --out or into the "
-         "recording that it belongs to; runs no command")
+  app.add_option("--recover", *spool,
+                 "do not run a command, but gather the folder FOLDER that a killed recorder left behind, into --out or "
+                 "into the recording to which it belongs (rankscope doctor lists such folders)")
       ->type_name("FOLDER");
   app.prefix_command();  // everything from the command's name on belongs to the command
   app.footer(

@@ -23,7 +23,7 @@ void add_sources(CLI::App& app, RecordOptions& options) {
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
                  "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
-                 "network operations), kernel (also the times of a kernel's channels); default p2p")
+                 "network operations), kernel (also the times of each channel of NCCL's kernels); default p2p")
       ->check(not_empty);
   app.add_option(
          "--cuda-graphs", options.cuda_graphs,

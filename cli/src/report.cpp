@@ -90,7 +90,8 @@ Action declare_report(CLI::App& app, const Words&) {
   std::string footer = "Sections:\n";
   for (const analyzer::SectionInfo& info : analyzer::sections())
     footer += format("  {:<14}{}\n", info.id, info.question);
-  app.add_option("--only", arguments->only, "only these sections, separated by commas (no spaces), e.g. kernels,copies")
+  app.add_option("--only", arguments->only,
+                 "show only these sections, separated by commas (no spaces), e.g. kernels,copies")
       ->delimiter(',')
       ->allow_extra_args(false)  // what follows is RUN
       ->option_text("SECTION[,SECTION...]")

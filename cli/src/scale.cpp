@@ -58,8 +58,10 @@ Action declare_scale(CLI::App& app, const Words&) {
                  "numbers of ranks to predict for, e.g. 64,128 (default: 2, 4 and 8 times the recorded number)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  auto* const strong = app.add_flag("--strong", arguments->strong, "assume that the total work stays the same");
-  app.add_flag("--weak", arguments->weak, "assume that the work of each rank stays the same")->excludes(strong);
+  auto* const strong =
+      app.add_flag("--strong", arguments->strong, "assume that the total work stays the same (strong scaling)");
+  app.add_flag("--weak", arguments->weak, "assume that the work of each rank stays the same (weak scaling)")
+      ->excludes(strong);
   app.add_option("--latency-us", arguments->options.latency_us, "latency of the network between hosts, in µs per hop")
       ->check(within<double>({.least = 0, .most = 1e6}));
   app.add_option("--bandwidth-gbps", arguments->options.bandwidth_gbps,
@@ -71,7 +73,7 @@ Action declare_scale(CLI::App& app, const Words&) {
   app.add_option("--seed", arguments->options.seed, "seed of the random numbers")
       ->capture_default_str()
       ->check(within<std::uint64_t>({}));
-  add_outputs(app, arguments->outputs, "the answer");
+  add_outputs(app, arguments->outputs, "the prediction");
   add_steps(app, arguments->selection);
   return [arguments] {
     const auto status = show_scaling(*arguments);

@@ -34,12 +34,12 @@ std::string is_given(const std::string& value) {
 }  // namespace
 
 void add_limits(CLI::App& app, Selection& selection) {
-  app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B, A: or :B)")->check(is_given);
-  app.add_option("--ranks", selection.ranks, "only these ranks, e.g. 0,2,4-7")->check(is_given);
+  app.add_option("--steps", selection.steps, "use only steps A to B, both included (A:B, A: or :B)")->check(is_given);
+  app.add_option("--ranks", selection.ranks, "use only these ranks, e.g. 0,2,4-7")->check(is_given);
 }
 
 void add_steps(CLI::App& app, Selection& selection) {
-  app.add_option("--steps", selection.steps, "only steps A to B, both included (A:B, A: or :B)")->check(is_given);
+  app.add_option("--steps", selection.steps, "use only steps A to B, both included (A:B, A: or :B)")->check(is_given);
   app.add_flag("--include-warmup", selection.include_warm_up, "also count the slow steps at the start (warm-up)");
 }
 

@@ -79,11 +79,10 @@ Action declare_view(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ViewArguments>();
   add_run(app, arguments->run)->required(false);
   app.add_option("--at", arguments->at, "show 100 ms around this time of the run: 1.5s, 200ms, 40us");
-  app.add_option("--ranks", arguments->ranks, "only these ranks, e.g. 0,2,4-7");
-  app.add_option(
-      "--compare", arguments->compare,
-      "show this run below RUN, aligned by step, and show what changed; not needed for two .rankscope folders or "
-      "packs");
+  app.add_option("--ranks", arguments->ranks, "show only these ranks, e.g. 0,2,4-7");
+  app.add_option("--compare", arguments->compare,
+                 "show this run below RUN, aligned by step, and show what changed; two .rankscope folders or packs can "
+                 "also be given without --compare");
   app.add_option("--session", arguments->session,
                  "keep pins, marks and the view in this file instead of NAME.rankscope-view beside the run");
   auto* const picture = app.add_option("--picture", arguments->picture,

@@ -51,9 +51,9 @@ Action declare_whatif(CLI::App& app, const Words&) {
       ->allow_extra_args(false);  // what follows is RUN
   add_json_output(app, arguments->outputs, "the prediction");
   add_steps(app, arguments->selection);
-  app.footer(
-      "Changes (quote patterns in the shell):\n" + analyzer::fixes_help() +
-      "F multiplies durations, e.g. 0.5; without it, the usual duration (of peers or of other steps) is used.\n");
+  app.footer("Changes (quote patterns in the shell):\n" + analyzer::fixes_help() +
+             "F is a factor by which durations are multiplied, e.g. 0.5. Without F, the usual duration (of peers or of "
+             "other steps) is used.\n");
   return [arguments] {
     const auto status = ask(*arguments);
     return status ? *status : say(status.error());

@@ -58,10 +58,10 @@ def profiler_for(cuda):
 def options_of():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--width", type=int, nargs="+", default=[1024])
-    parser.add_argument("--steps", type=int, nargs="+", default=[60], help="measured steps of each width")
+    parser.add_argument("--steps", type=int, nargs="+", default=[60], help="number of measured steps of each width")
     parser.add_argument("--warmup", type=int, default=10)
     parser.add_argument("--batch", type=int, default=512)
-    parser.add_argument("--seconds", type=float, default=0, help="continue with the first width for this long after all others")
+    parser.add_argument("--seconds", type=float, default=0, help="after all widths, continue with the first one for this many seconds")
     parser.add_argument("--kineto", metavar="FILE", help="profile the measured steps with torch.profiler into FILE")
     parser.add_argument("--backend", help="train on all ranks of torchrun: gloo or nccl")
     options = parser.parse_args()

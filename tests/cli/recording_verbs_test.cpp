@@ -134,7 +134,7 @@ TEST_F(RecordingVerbs, DetailsThatNothingActsOnAreSaid) {
   EXPECT_THAT(result.err, Not(HasSubstr("--stack")));
   const auto report = run_program({RANKSCOPE_PROGRAM, "report", out(), "--full"});
   EXPECT_THAT(report.out, HasSubstr("nothing in the program recorded them"));
-  EXPECT_THAT(report.out, HasSubstr("not asked for"));
+  EXPECT_THAT(report.out, HasSubstr("not enabled"));
 }
 
 TEST_F(RecordingVerbs, WhatAKilledRecorderLeftIsListedReadAndRecovered) {

@@ -64,7 +64,7 @@ class Compared(unittest.TestCase):
         ours = changed(1, ts=165)
         ours[3] = {**ours[3], "args": {"stream": 7}}
         theirs = changed(3, args={"stream": 7})
-        self.assertEqual(failures(ours, theirs), ["in the same order on each stream"])
+        self.assertEqual(failures(ours, theirs), ["the same order of activities on each stream as in Kineto's trace"])
 
     def test_longer_durations(self):
         self.assertEqual(failures(changed(3, dur=3.19), self.theirs), [], "200 ns are allowed")
@@ -111,7 +111,7 @@ class Counted(unittest.TestCase):
     def test_what_is_missing_too_short_or_too_many_is_named(self):
         self.assertEqual(self.failures(self.events[1:]), ["each kernel of the CUDA program was recorded"])
         self.assertEqual(self.failures([*self.events[:2], event("spin", 20, 47, stream=8), *self.events[3:]]), ["spin lasts as long as its own timer says"])
-        self.assertEqual(self.failures(self.events[:4]), ["each memset, with its bytes"])
+        self.assertEqual(self.failures(self.events[:4]), ["each memset was recorded, with its bytes"])
 
     def test_two_things_at_a_time_on_a_stream(self):
         overlapping = [event("axpy", 0, 10), event("axpy", 7, 1), *self.events[2:]]

@@ -95,8 +95,8 @@ void draw(Writer& page, const Rows& rows) {
     chart.line(left + time.length(tick), top, left + time.length(tick), base, "grid");
     chart.text(left + time.length(tick), base + 16, time.label(tick), "tick middle");
   }
-  chart.text((left + chart_width - right) / 2, height - 6, format("time since the first of these ends, {}", time.unit),
-             "tick middle");
+  chart.text((left + chart_width - right) / 2, height - 6,
+             format("time since the first operation ended, in {}", time.unit), "tick middle");
   for (std::size_t i = 0; i < rows.size(); ++i)
     draw_row(page, chart, plot, *rows[i], top + row_height * (static_cast<double>(i) + 0.5));
 }

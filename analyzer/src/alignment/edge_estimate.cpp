@@ -137,15 +137,17 @@ void judge(const Fit& fit, std::span<const Point> points, std::size_t outliers, 
   result.wander_ns = wander_of(beside);
   if (static_cast<double>(outliers) > most_outliers * count) {
     result.wander_ns = std::max(result.wander_ns, quantile_95(std::move(distance)));
-    add_doubt(result.doubt, format("{:.0f} % of the operations end far from where the others do",
+    add_doubt(result.doubt, format("for {:.0f} % of the operations, the measured offset is far from that of the others",
                                    100 * static_cast<double>(outliers) / count));
   }
   if (fit.refused_rate != 0)
     add_doubt(result.doubt, format("a drift of {:.0f} ppm is not plausible", 1e6 * fit.refused_rate));
   if (result.sigma_ns > low_quality_ns)
-    add_doubt(result.doubt, format("the ends of single operations scatter by {:.0f} µs", result.sigma_ns / 1000));
+    add_doubt(result.doubt,
+              format("the offsets measured in single operations scatter by {:.0f} µs", result.sigma_ns / 1000));
   if (result.wander_ns > low_quality_ns)
-    add_doubt(result.doubt, format("its offset jumps or bends by {:.0f} µs", result.wander_ns / 1000));
+    add_doubt(result.doubt,
+              format("the offset departs from a steady drift by up to {:.0f} µs", result.wander_ns / 1000));
 }
 
 }  // namespace

@@ -101,12 +101,12 @@ std::vector<std::string> bandwidth_notes(const BandwidthSection& section) {
   std::string left_out;
   if (setting_up > 0) left_out += counted(setting_up, "first operation") + ", which set up connections";
   if (too_short_rows > 0)
-    left_out += format("{}{} that moved data for too short a time", left_out.empty() ? "" : "; ",
+    left_out += format("{}{} that moved data for too short a time to be measured", left_out.empty() ? "" : "; ",
                        counted(too_short_rows, "operation"));
   std::vector<std::string> notes{
-      "Algorithm: bytes / transfer time. Bus: the same, scaled to be comparable across operations and numbers of ranks "
-      "(as in nccl-tests). With waiting: the bus bandwidth if waiting is counted as transfer, as in a tool that looks "
-      "at only one rank."};
+      "Algorithm: bytes / transfer time. Bus: the same bandwidth, scaled so that operations and numbers of ranks can "
+      "be compared (as in nccl-tests). With waiting: the bus bandwidth if waiting is counted as transfer, as a tool "
+      "that looks at only one rank does."};
   if (!left_out.empty()) notes.push_back(format("The bandwidths leave out {}.", left_out));
   if (std::string why = reasons(section); !why.empty()) notes.push_back(std::move(why));
   return notes;

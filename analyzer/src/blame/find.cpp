@@ -13,7 +13,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr const char* too_long = "the times are too long to be added up";
+constexpr const char* too_long = "the sum of the waiting times does not fit in 64 bits";
 
 /// Direct waits, without asking what was behind them.
 class DirectWaits {
@@ -187,7 +187,7 @@ BlameResult find_blame(const Run& run, const ClockTrust& clocks, const Section<S
                        const Section<std::vector<RankRow>>& rows, const Matching& matching,
                        const ReportOptions& options) {
   const auto none = [](std::string why) { return BlameResult{unavailable(std::move(why)), {}}; };
-  if (run.ranks().size() < 2) return none("it needs the recordings of at least two ranks");
+  if (run.ranks().size() < 2) return none("the recordings of at least two ranks are needed");
   if (!matching.section) return none(matching.section.error().why);
   if (!rows) return none(rows.error().why);
   const std::span<const Operation> operations = matching.section->operations;

@@ -139,8 +139,8 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
         duration_text(section.partial_ns)));
   if (section.with_slack_ns && *section.with_slack_ns > 0)
     notes.push_back(
-        format("{} of the waiting is in operations that could have ended later without making a step "
-               "longer: it costs nothing now.",
+        format("{} of the waiting is in operations that could have ended later without making a step longer. At "
+               "present, this part of the waiting costs nothing.",
                share_text(*section.with_slack_ns, section.total_ns)));
   if (section.method != "run time")
     notes.emplace_back(

@@ -227,7 +227,7 @@ std::int64_t ends_apart_ns(const Run& run, std::span<const Operation> operations
 
 std::string key_of(const Run& run, const MatchedOperations& found, std::span<const Operation> operations) {
   if (found.by_ends)
-    return format("ends that agree within {} (the recording names no groups)",
+    return format("end times that agree within {} (the recording names no groups)",
                   duration_text(ends_apart_ns(run, operations)));
   if (found.in_steps) return "group and call order in each step (sequence numbers are missing)";
   return found.by_call_order ? "group and call order (sequence numbers are missing)" : "group and sequence";

@@ -89,8 +89,7 @@ std::vector<std::string> unmatched_notes(const CollectivesSection& section) {
 std::vector<NotedTable> collective_tables(const Report& report, std::size_t most) {
   if (!report.collectives) return {};
   const CollectivesSection& section = *report.collectives;
-  NotedTable noted{
-      "Collectives", "sums; waiting: until the last rank has started; transfer: from then to the median end", {}};
+  NotedTable noted{"Collectives", "sums over all operations", {}};
   if (section.groups.empty()) {
     noted.notes.emplace_back("No collective was recorded.");
     return {std::move(noted)};
@@ -99,7 +98,8 @@ std::vector<NotedTable> collective_tables(const Report& report, std::size_t most
   noted.table = collective_table(section.groups, limit);
   noted.left_out = left_out(section.groups.size(), limit);
   noted.notes.push_back(matching_note(section) +
-                        " Waiting lasts until the last rank has started, whatever made that rank late.");
+                        " Waiting lasts until the last rank has started, whatever made that rank late. Transfer lasts "
+                        "from then until the median of the times at which the ranks end.");
   std::ranges::copy(unmatched_notes(section), std::back_inserter(noted.notes));
   if (const auto note = unknown_note(section.groups); !note.empty()) noted.notes.push_back(note);
   return {std::move(noted)};

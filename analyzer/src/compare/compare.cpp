@@ -183,7 +183,7 @@ std::string why_not(const ComparedRun& a, const ComparedRun& b) {
     if (!run->median_ns) return format("{} has no counted steps ({})", name, run->why_no_steps);
     if (*run->median_ns <= 0) return format("half of the steps of {} take no time at all", name);
     if (run->counted_steps < static_cast<std::int64_t>(least_compared_steps))
-      return format("{} has {}, and {} are needed to separate a change from chance", name,
+      return format("{} has {}, but {} are needed to distinguish a change from chance", name,
                     counted(run->counted_steps, "counted step"), least_compared_steps);
   }
   return {};

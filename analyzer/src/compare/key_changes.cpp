@@ -150,7 +150,7 @@ class KeyComparer {
   void note_steps(const RunDigest& a, const RunDigest& b) {
     for (const RunDigest* run : {&a, &b}) {
       if (run->step_walls_ns.size() >= least_compared_steps || !result_.not_tested.empty()) continue;
-      result_.not_tested = format("{} has {}, and {} are needed to separate a change from chance", run->name.label,
+      result_.not_tested = format("{} has {}, but {} are needed to distinguish a change from chance", run->name.label,
                                   counted(run->step_walls_ns.size(), "counted step"), least_compared_steps);
     }
   }

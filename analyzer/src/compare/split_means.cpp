@@ -73,9 +73,10 @@ void pair_by_class(const RunDigest& a, const RunDigest& b, SplitComparison& resu
     const auto same = std::ranges::find(b.peers, peers.name, &PeerRanks::name);
     if (same != b.peers.end()) result.ranks.push_back(change_of(a, b, peers.name, peers.ranks, same->ranks));
   }
-  result.pairing = result.ranks.empty()
-                       ? "The ranks are not paired: the runs have different ranks, and none that do equal work in both."
-                       : "The runs have different ranks: ranks that do equal work are compared with each other.";
+  result.pairing =
+      result.ranks.empty()
+          ? "The ranks are not paired: the runs have different ranks, and no ranks do equal work in both runs."
+          : "The runs have different ranks: ranks that do equal work are compared with each other.";
 }
 
 }  // namespace

@@ -56,8 +56,10 @@ Table change_table(const ComparisonView& view, std::string_view what) {
 
 NotedTable parts_table(const ComparisonView& view) {
   const SplitChange& all = view.comparison.split->all;
-  NotedTable noted{
-      "Where the time went", "ms per step and rank; a column adds up to its last row", change_table(view, "part"), {}};
+  NotedTable noted{"Where the time went",
+                   "ms per step and rank; the last row is the sum of the rows above it",
+                   change_table(view, "part"),
+                   {}};
   const auto a = microseconds(all.a);
   const auto b = microseconds(all.b);
   for (std::size_t i = 0; i < split_part_count; ++i)

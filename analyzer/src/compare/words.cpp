@@ -292,7 +292,7 @@ std::vector<std::string> caveats_of(const Comparison& comparison) {
     if (!text.empty()) sentences.push_back(std::move(text));
   };
   if (!comparison.asked_for.ranks.empty())
-    add(format("Step times are those of the whole job, whichever ranks were asked for; everything else covers {} only.",
+    add(format("Step times are those of the whole job, whichever ranks were selected; everything else covers {} only.",
                ranks_text(comparison.asked_for.ranks)));
   if (comparison.a.name.path == comparison.b.name.path) add("Both are the same recording.");
   add(unknown_sentence(comparison.likeness));
@@ -339,10 +339,10 @@ std::string scaling_text(const Comparison& comparison) {
   if (!*comparison.scaling) return format("It is not known how the job scales: {}.", comparison.scaling->error().why);
   const RankScaling& scaling = **comparison.scaling;
   return format(
-      "{} ranks against {}: together, the ranks of {} compute {:.2f} times as long per step as those of {}. "
+      "{} ranks compared with {}: together, the ranks of {} compute {:.2f} times as long per step as those of {}. "
       "Computation scaling is {:.2f} if both runs solve the same problem and {:.2f} if the problem grows with the "
-      "number of ranks. The ranks spend {} of their time computing in {}, and {} in {}. Multiplied by the latter, this "
-      "gives a global efficiency of {:.2f} or {:.2f}.",
+      "number of ranks. The ranks spend {} of their time computing in {}, and {} in {}. Computation scaling times the "
+      "second of these shares is the global efficiency: {:.2f} or {:.2f}.",
       comparison.b.ranks, comparison.a.ranks, b, 1 / scaling.same_problem, a, scaling.same_problem,
       scaling.grown_problem, percent_text(scaling.parallel_a), a, percent_text(scaling.parallel_b), b,
       scaling.same_problem * scaling.parallel_b, scaling.grown_problem * scaling.parallel_b);

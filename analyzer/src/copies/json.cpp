@@ -22,7 +22,7 @@ Json copy_json(const CopyRow& row) {
   out["bytes"] = row.bytes;
   if (row.too_large > 0) out["too_large"] = row.too_large;
   out["unmeasured"] = row.unmeasured;
-  put(out, "gbps", rounded(row.gbps, 4), "no copy has both a length and its bytes");
+  put(out, "gbps", rounded(row.gbps, 4), "no copy was recorded with both its duration and its bytes");
   return out;
 }
 

@@ -64,8 +64,8 @@ NotedTable call_table(const CopiesSection& section, const Means& means, std::siz
                                   {means.ms(row.ns)}});
   }
   noted.notes.push_back(
-      format("sync: the call waits for the device. copy: it returns only when the copy is done, or it copies pageable "
-             "memory. memory: it allocates or frees memory after the first {}.",
+      format("sync: the call waits for the device. copy: the call returns only when the copy is done, or copies "
+             "pageable memory. memory: the call allocates or frees memory after the first {}.",
              section.rank_steps > 0 ? "step" : "device work"));
   return noted;
 }

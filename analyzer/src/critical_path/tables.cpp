@@ -47,13 +47,15 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
     noted.notes.emplace_back(
         "Incomplete: more than a tenth of the path is waiting for unknown partners or has no recorded reason.");
   noted.notes.push_back(
-      format("The critical path is the work that determined how long steps are. There may be many such paths: {} of "
-             "the ranks' steps could hardly take longer without delaying the job. Shortening this path therefore saves "
-             "less than its length.",
+      format("The critical path is the work that determined how long the steps are. There may be several such paths: "
+             "in {} of all steps of the ranks, the work could hardly take longer without delaying the job. Shortening "
+             "this path may therefore save less than the time taken off it.",
              percent_text(path.near_critical)));
   if (path.clamped_ns > 0)
-    noted.notes.push_back(format("The clocks contradict the path by {} in total; that time was cut off.",
-                                 duration_text(path.clamped_ns)));
+    noted.notes.push_back(
+        format("According to the clocks, some work on the path began before its cause had ended, by {} in total; this "
+               "time is left out of the path.",
+               duration_text(path.clamped_ns)));
   return noted;
 }
 
@@ -75,7 +77,7 @@ NotedTable by_operation(const CriticalPathSection& path, std::size_t most) {
   if (several)
     noted.notes.emplace_back(
         "Above the ranks' mean: how much longer the path spends in an operation than the ranks do on average. Sharing "
-        "the operation evenly among the ranks saves at most that.");
+        "the operation evenly among the ranks saves at most this difference.");
   return noted;
 }
 

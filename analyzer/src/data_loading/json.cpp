@@ -39,7 +39,8 @@ Json row_json(const DataLoadingRow& row) {
   number("batches_ns", row.batches_ns);
   number("work_ns", row.work_ns);
   put(out, "ready_ahead", rounded(row.ready_ahead, 3), row.why_unknown);
-  put(out, "workers_needed", workers_needed(row), known ? "no batch was loaded, or none was needed" : row.why_unknown);
+  put(out, "workers_needed", workers_needed(row),
+      known ? "no batch was loaded, or the training loop needed none" : row.why_unknown);
   return out;
 }
 

@@ -35,9 +35,10 @@ std::vector<Cell> cells_of(const DataLoadingRow& row) {
 void add_notes(const DataLoadingSection& section, NotedTable& noted) {
   if (any_of_kind(section, LoaderWorkers::recorded))
     noted.notes.emplace_back(
-        "All busy, some, none: the waiting time, divided by how many workers were loading. If all were, there are too "
-        "few workers, or they are too slow. If none was, the loaded data arrived late, or the main thread also loads "
-        "data itself. Ready: the mean number of batches that were already loaded when a wait began.");
+        "All busy, some, none: how much of the waiting time passed while all, some or none of the workers were "
+        "loading. Waiting while all are loading: there are too few workers, or they are too slow. Waiting while none "
+        "is loading: the loaded data arrived late, or the main thread also loads data itself. Ready: the mean number "
+        "of batches that were already loaded when a wait began.");
   if (any_of_kind(section, LoaderWorkers::not_in_recording))
     noted.notes.emplace_back(
         "?: the work of the loader workers was not recorded (in PyTorch they are separate processes), so it is not "

@@ -74,7 +74,7 @@ void judge_throttling(const RuleContext& context, std::vector<Finding>& findings
   if (gpus.size() > 1) finding.evidence += format("; {} GPUs are affected, this one the most", gpus.size());
   finding.advice =
       "Check the cooling and the power supply of the GPU's server (nvidia-smi -q -d TEMPERATURE,POWER,PERFORMANCE).";
-  finding.why_no_gain = "it was not measured how much faster its kernels would be at the full clock";
+  finding.why_no_gain = "it was not measured how much faster the kernels of this GPU would be at the full clock";
   findings.push_back(std::move(finding));
 }
 

@@ -225,7 +225,7 @@ Section<NvmlCounters> SampledGpus::nvml_of(const UsedGpu& gpu, std::span<const T
   const auto places = gpu.uuid.empty() ? nvml_.end() : nvml_.find(gpu.uuid);
   if (places == nvml_.end()) return unavailable(why_no_nvml(gpu));
   if (divided_.contains(gpu.uuid))
-    return unavailable("MIG divides its GPU: NVML reports on the whole GPU, not on the rank's part");
+    return unavailable("MIG divides the rank's GPU: NVML reports on the whole GPU, not on the rank's part");
   NvmlCounters counters;
   for (const auto& [quantity, field, factor] : nvml_means) {
     Series all = series(places->second, quantity);

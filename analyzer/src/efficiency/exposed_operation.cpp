@@ -47,17 +47,18 @@ ExposedOperation most_exposed(const OverlapSection& section) {
 std::string_view advice_to_hide(CommUse use) {
   switch (use) {
     case CommUse::reduction:
-      return "Overlap it with compute (smaller or earlier buckets, asynchronous handles), or move fewer bytes (lower "
-             "precision, gradient accumulation).";
+      return "Overlap the communication with compute (smaller or earlier buckets, asynchronous handles), or move fewer "
+             "bytes (lower precision, gradient accumulation).";
     case CommUse::gathering:
-      return "Overlap it with compute by gathering each layer one layer earlier (in FSDP: forward_prefetch, "
-             "backward_prefetch), or move fewer bytes (lower precision, gathering only once per step).";
+      return "Overlap the communication with compute by gathering each layer one layer earlier (in FSDP: "
+             "forward_prefetch, backward_prefetch), or move fewer bytes (lower precision, gathering only once per "
+             "step).";
     case CommUse::exchange:
-      return "Overlap it with other work (split it into chunks, and transfer one while the device works on another), "
-             "or move fewer bytes (lower precision).";
+      return "Overlap the communication with other work (split the data into chunks, and transfer one chunk while the "
+             "device works on another), or move fewer bytes (lower precision).";
     case CommUse::other:
-      return "Overlap it with compute (start it earlier, with asynchronous handles), or move fewer bytes (lower "
-             "precision).";
+      return "Overlap the communication with compute (start it earlier, with asynchronous handles), or move fewer "
+             "bytes (lower precision).";
   }
   return {};
 }

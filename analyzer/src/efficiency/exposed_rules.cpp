@@ -29,17 +29,17 @@ std::string advice_for(Exposed exposed, std::string_view hiding) {
     case Exposed::moving:
       return std::string{hiding};
     case Exposed::waiting_for_straggler:
-      return "Fix the slow rank first: most of this is waiting for it.";
+      return "Fix the slow rank first: most of the exposed communication is waiting for that rank.";
     case Exposed::waiting_for_slow_connection:
-      return "Fix the slow connection first: ranks that it delays arrive late.";
+      return "Fix the slow connection first: the ranks that it delays arrive late.";
     case Exposed::waiting_for_changing_ranks:
       return "Find out who arrives last (--only blame shows it) and even out the work before the collectives.";
     case Exposed::ranks_missing:
-      return format("{}, unless this is mostly waiting for ranks that were not recorded.",
+      return format("{}, unless most of the exposed communication is waiting for ranks that were not recorded.",
                     hiding.substr(0, hiding.rfind('.')));
     case Exposed::unmatched:
-      return "It is not known how much of this is waiting, because operations were not matched: see why with --only "
-             "collectives.";
+      return "It is not known how much of the exposed communication is waiting, because operations were not matched: "
+             "--only collectives shows why.";
   }
   return {};
 }

@@ -9,7 +9,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr const char* too_long = "the times are too long to be added up";
+constexpr const char* too_long = "the sum of the ranks' times does not fit in 64 bits";
 
 /// One rank's U, A and window, of the run or of a step.
 struct Share {
@@ -201,7 +201,7 @@ Section<EfficiencySection> find_efficiency(const Run& run, const Section<StepsSe
   else
     divide_balance(section.classes, section.run);
   section.hosts = by_host(kept, section.run);
-  set_network(section, unavailable("the step was not replayed without transfer times"));
+  set_network(section, unavailable("there is no replay of the step without transfer times"));
   return section;
 }
 

@@ -65,7 +65,7 @@ void judge_communication(const RuleContext& context, const EfficiencySection& se
   finding.severity = severity;
   finding.title =
       format("{} of the busy time goes into copies and communication", percent_of(1 - section.run.communication()));
-  finding.evidence = format("per step and rank, no computation hides {} of copies and {} of communication",
+  finding.evidence = format("per step and rank, {} of copies and {} of communication are not hidden by computation",
                             duration_text(usual.per_step(usual.total.memory_ns)),
                             duration_text(usual.per_step(usual.total.exposed_comm_ns)));
   finding.advice = "Hide copies and communication behind compute: use pinned memory, separate streams and prefetching.";

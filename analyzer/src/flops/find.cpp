@@ -78,7 +78,7 @@ void take_stated_flops(const Run& run, FlopsSection& section) {
     section.user_flops_per_step = std::llround(*value);
     section.why_no_user_flops.clear();
   } else {
-    section.why_no_user_flops = format("model_flops_per_step of the run must be a number of FLOP (is '{}')", text);
+    section.why_no_user_flops = format("model_flops_per_step of the run must be a number of FLOPs (is '{}')", text);
   }
 }
 
@@ -234,7 +234,8 @@ class FlopCounting {
   }
 
   static Ratio coverage_of(const RankFlops& rank) {
-    if (!rank.accelerator) return {std::nullopt, "the rank runs on CPUs, whose threads run operators at the same time"};
+    if (!rank.accelerator)
+      return {std::nullopt, "the rank runs on CPUs, where several threads can run operators at the same time"};
     if (rank.compute_ns <= 0) return {std::nullopt, "no compute time"};
     return {static_cast<double>(rank.compute_parts[static_cast<std::size_t>(ComputeTime::counted)]) /
                 static_cast<double>(rank.compute_ns),
@@ -245,7 +246,7 @@ class FlopCounting {
   void set_ratios(RankFlops& rank) const {
     const double time_ns = static_cast<double>(section_.step_ns) * static_cast<double>(rank.steps);
     std::string why;
-    if (rank.model_flops == 0) why = "no FLOP were counted";
+    if (rank.model_flops == 0) why = "no FLOPs were counted";
     if (why.empty() && time_ns <= 0) why = "no steps";
     if (why.empty() && !rank.at_peak_ns) why = rank.why_no_peak;
     rank.mfu = rank.hfu = {std::nullopt, why};
@@ -268,7 +269,7 @@ class FlopCounting {
       model_ns += static_cast<double>(row.sums.model) / (*row.peak_tflops * flops_per_ns);
       executed_ns += static_cast<double>(row.sums.executed) / (*row.peak_tflops * flops_per_ns);
     }
-    if (model_ns <= 0) return {std::nullopt, "no FLOP of the model were counted, so there is nothing to compare with"};
+    if (model_ns <= 0) return {std::nullopt, "no FLOPs of the model were counted, so there is nothing to compare with"};
     return {*rank.mfu.value * executed_ns / model_ns, {}};
   }
 
@@ -286,7 +287,7 @@ class FlopCounting {
              "them";
     if (lost == 0) return "no matrix product, convolution or attention was recorded as an operator";
     return without_shapes == lost ? "the inputs of operators were not recorded"
-                                  : "the recording lacks data to compute the FLOP of any operator";
+                                  : "the recording lacks the data from which the FLOPs of operators are computed";
   }
 
   /// Of all ranks: the mean of their ratios, weighted by their time.

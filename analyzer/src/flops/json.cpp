@@ -70,7 +70,7 @@ Json precision_json(const PrecisionRow& row) {
   Nullable values{out};
   values.value("tflops", speed_of(row.sums), no_kernels);
   values.value("peak_tflops", row.peak_tflops ? std::optional<Json>{*row.peak_tflops} : std::nullopt,
-               "the peak for these numbers is not known");
+               "the peak speed of the device for numbers of this precision is not known");
   return out;
 }
 
@@ -114,7 +114,8 @@ Json operator_json(const FlopRow& row) {
   add_sums(out, row.sums);
   Nullable values{out};
   values.value("tflops", speed_of(row.sums), no_kernels);
-  values.value("at_peak_ns", json_of(row.at_peak_ns), "the peak for these numbers is not known");
+  values.value("at_peak_ns", json_of(row.at_peak_ns),
+               "the peak speed of the device for numbers of this precision is not known");
   return out;
 }
 

@@ -65,7 +65,7 @@ std::string_view words_of(NotCountable why) {
     case NotCountable::complex_numbers:
       return "complex numbers";
     case NotCountable::too_large:
-      return "more FLOP than fit into 64 bits";
+      return "more FLOPs than fit into 64 bits";
   }
   return "?";
 }
@@ -75,7 +75,7 @@ std::string_view words_of(ComputeTime part) {
     case ComputeTime::counted:
       return "counted";
     case ComputeTime::not_countable:
-      return "operators whose FLOP are not known";
+      return "operators whose number of FLOPs is not known";
     case ComputeTime::generated:
       return "generated kernels (Triton)";
     case ComputeTime::graph:
@@ -99,8 +99,8 @@ std::string speed_text(std::int64_t flops, std::int64_t ns) {
 NotedTable rank_table(const FlopsSection& section, std::size_t most) {
   NotedTable noted;
   noted.title = "FLOP";
-  noted.what = section.step_ns > 0 ? "mean per step; MFU = model FLOP / (median step time · peak)" : "whole recording";
-  noted.table.columns = {{"rank"}, {"device", Align::left, 18}, {"model FLOP"},     {"MFU"},
+  noted.what = section.step_ns > 0 ? "mean per step; MFU = model FLOPs / (median step time · peak)" : "whole recording";
+  noted.table.columns = {{"rank"}, {"device", Align::left, 18}, {"model FLOPs"},    {"MFU"},
                          {"HFU"},  {"compute counted"},         {"counted kernels"}};
   const std::size_t shown = std::min(most, section.ranks.size());
   for (std::size_t i = 0; i < shown; ++i) {
@@ -127,7 +127,7 @@ void add_peaks(const FlopsSection& section, std::vector<std::string>& notes) {
     const std::string peak =
         row.peak_tflops ? format("{}{:g} TFLOP/s", devices, *row.peak_tflops / static_cast<double>(rank.devices))
                         : "peak not known";
-    peaks += format("{}{} of the FLOP in {} ({})", peaks.empty() ? "" : ", ",
+    peaks += format("{}{} of the FLOPs in {} ({})", peaks.empty() ? "" : ", ",
                     share_text(row.sums.executed, rank.sums.executed), words_of(row.precision, rank.device), peak);
   }
   if (peaks.empty()) return;
@@ -153,13 +153,13 @@ void add_lost(const FlopsSection& section, std::vector<std::string>& notes) {
         format("Not counted: {} that started no recorded work on the device.", counted(without_work, "call")));
   if (section.sums.assumed > 0)
     notes.push_back(
-        format("{} of the FLOP are counted in full, since the recording does not say whether half of them were skipped "
-               "(causal attention, gradients that are not needed).",
+        format("{} of the FLOPs are counted in full, since the recording does not say whether half of them were "
+               "skipped (causal attention, gradients that are not needed).",
                share_text(section.sums.assumed, section.sums.model)));
   if (fp32_unclear > 0)
     notes.push_back(format(
-        "{} of the FLOP are computed on FP32 numbers by kernels whose names do not show whether they use matrix units. "
-        "They are counted as FP32, not as {}.",
+        "{} of the FLOPs are computed on FP32 numbers by kernels whose names do not show whether they use matrix "
+        "units. These FLOPs are counted as FP32, not as {}.",
         share_text(fp32_unclear, section.sums.model), words_of(Precision::fp32_matrix, section.ranks.front().device)));
 }
 
@@ -184,7 +184,7 @@ void add_coverage(const FlopsSection& section, std::vector<std::string>& notes) 
 void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
   if (std::ranges::any_of(section.ranks, &RankFlops::stated_by_user)) {
     notes.push_back(
-        format("The run itself states its model FLOP: {} per step, summed over all ranks (model_flops_per_step).",
+        format("The run itself states its model FLOPs: {} per step, summed over all ranks (model_flops_per_step).",
                flop_text(static_cast<double>(*section.user_flops_per_step))));
   } else {
     if (section.user_flops_per_step) {
@@ -194,8 +194,8 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
       notes.push_back(format("{}.", printable(section.why_no_user_flops)));
     }
     notes.emplace_back(
-        "Counted: matrix products, convolutions and attention, from the inputs of operators; 2 FLOP per multiply-add. "
-        "This is a lower bound: other operations are missing.");
+        "Counted: matrix products, convolutions and attention, from the inputs of operators; 2 FLOPs per multiply-add. "
+        "This is a lower bound, because other operations are not counted.");
   }
   add_peaks(section, notes);
   add_coverage(section, notes);
@@ -271,9 +271,9 @@ std::string above_peak_note(const FlopsSection& section, const Means& means) {
   }
   if (fastest == nullptr) return {};
   return format(
-      "Not listed: {} faster than the peak (up to {} of it: {}), which saved {} ms in total. Either their method needs "
-      "fewer multiplications than are counted (Winograd, FFT), or the peak is too low. The losses above are smaller by "
-      "the time saved.",
+      "Not listed: {} faster than the peak. The fastest reaches {} of the peak ({}); the time saved is {} ms in total. "
+      "Either these operators need fewer multiplications than are counted (Winograd, FFT), or the peak is too low. The "
+      "losses above are smaller by the time saved.",
       rows == 1 ? "one row" : format("{} rows", rows), percent_text(ratio(*fastest)), printable(fastest->name),
       means.ms(ns));
 }
@@ -282,7 +282,7 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
   NotedTable noted;
   noted.title = "Operators below the peak";
   const Means means{static_cast<std::int64_t>(section.ranks.size()), steps_of_all(section)};
-  noted.what = means.words() + "; lost: beyond the time at the peak";
+  noted.what = means.words() + "; lost: time beyond that at the peak";
   noted.table.columns = {{"operator", Align::left, widest_product},
                          {"inputs", Align::left, widest_product_shapes},
                          {"type", Align::left},

@@ -167,7 +167,7 @@ std::string age_of(const Process& process) {
 
 std::string how_it_ended(const Process& process) {
   if (process.ending == Ending::vanished)
-    return format("its recording just stops {} (it was killed, crashed or called _exit)", age_of(process));
+    return format("its recording just stops {} (the process was killed, crashed or called _exit)", age_of(process));
   return format("it exited with status {}, {}", process.exit_status, age_of(process));
 }
 
@@ -186,7 +186,7 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
     if (suspect.process != lost.process) others.push_back(suspect.process->rank);
   }
   std::ranges::sort(others);
-  if (!others.empty()) text += format("; {} also ended badly", ranks_text(others));
+  if (!others.empty()) text += format("; {} also ended early or with an error", ranks_text(others));
   return text;
 }
 
@@ -324,7 +324,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, const Absent& absent, E
   for (const Suspect& suspect : suspects)
     if (suspect.process != first.process) others.push_back(suspect.process->rank);
   std::ranges::sort(others);
-  if (!others.empty()) finding.evidence += format("; {} also ended badly", ranks_text(others));
+  if (!others.empty()) finding.evidence += format("; {} also ended early or with an error", ranks_text(others));
   finding.advice = format("Look at the log of {} first, then at that of {}: what failed during startup?",
                           any_vanished ? format("rank {}", rank) : format("rank {}", absent.first().value),
                           any_vanished ? format("rank {}", absent.first().value) : format("rank {}", rank));

@@ -69,7 +69,7 @@ void add_changes(const Run& run, const HtaRows& rows, HtaNames& names, const Hta
 Ratio mean_over_time(std::vector<Change>& changes) {
   std::ranges::stable_sort(changes, {}, &Change::own_time);
   const std::int64_t all = (changes.back().own_time - changes.front().own_time).count();
-  if (all == 0) return {std::nullopt, "all changes of the queue length are at the same time"};
+  if (all == 0) return {std::nullopt, "all changes of the queue length happen at the same time"};
   double area = 0;
   std::int64_t length = 0;
   for (std::size_t i = 0; i + 1 < changes.size(); ++i) {

@@ -33,9 +33,9 @@ constexpr std::array time_reasons{
            "HTA treats a kernel as communication if its name begins with nccl, hccl or hip, so every kernel named hip… "
            "counts as communication. rankscope uses a list of library kernels and the recorded collectives."},
     Reason{"rows",
-           "HTA leaves out rows that begin after the start of its last step, or after its end if that step is kept "
-           "(lost). It counts device work once for each host row with the same correlation (doubled). rankscope "
-           "includes every complete step and counts each kernel once."},
+           "HTA leaves out all rows that begin after the start of its last step or, if that step is kept, after its "
+           "end (column lost). HTA counts device work once for each host row with the same correlation (column "
+           "doubled). rankscope includes every complete step and counts each kernel once."},
 };
 constexpr std::array launch_reasons{
     Reason{"launches",
@@ -49,11 +49,12 @@ constexpr std::array kernel_reasons{
 };
 constexpr std::array idle_reasons{
     Reason{"waits",
-           "HTA measures each gap from the end of the previous row, so overlapping rows give negative gaps. It applies "
-           "its limit, documented as 30 ns, as 30 µs. rankscope shows the time in which the stream had nothing to do."},
+           "HTA measures each gap from the end of the previous row, so overlapping rows give negative gaps. Its "
+           "documentation states a limit of 30 ns, but HTA applies 30 µs. rankscope shows the time in which the stream "
+           "had nothing to do."},
 };
 constexpr std::array queue_reasons{
-    Reason{"mean", "HTA averages over changes of the queue length, rankscope over time."},
+    Reason{"mean", "HTA takes the mean over all changes of the queue length, rankscope over time."},
 };
 
 std::vector<HtaReason> told(std::span<const Reason> reasons) {

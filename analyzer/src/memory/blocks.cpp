@@ -62,7 +62,7 @@ class LiveBlocks {
 std::string why_no_replay(const MemorySeries& series) {
   if (!series.blocks) return "individual allocations were not recorded, only samples of the totals";
   if (!series.has_allocated)
-    return "only memory taken from the device was recorded, not what the framework allocates from it";
+    return "only memory taken from the device was recorded, not what the framework allocates from that memory";
   if (series.changes_only) return "the totals of the allocator were not recorded";
   const bool addresses =
       std::ranges::any_of(series.events, [](const auto& event) { return event.address.has_value(); });

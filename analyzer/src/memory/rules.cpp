@@ -98,7 +98,7 @@ void add_near_limit(const std::vector<const DeviceMemory*>& devices, std::vector
   const bool much_unused = memory.unused.value && *memory.unused.value >= memory_unused_limits.minor;
   finding.advice =
       much_unused
-          ? "Much of it is reserved but unused: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call "
+          ? "Much of the memory is reserved but unused: set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and call "
             "torch.cuda.empty_cache() after phases that need more memory than the steps do."
           : "Use smaller batches with gradient accumulation, activation checkpointing or bfloat16, or shard parameters "
             "and optimizer state (FSDP, ZeRO); MEMORY lists the operators that hold the most memory.";
@@ -183,7 +183,7 @@ void add_growth(const std::vector<const DeviceMemory*>& devices, std::vector<Fin
   finding.advice =
       worst.memory->kind == MemoryKind::host
           ? "Look for host tensors that outlive their step: batches, labels and outputs (.cpu()) kept in lists, losses "
-            "summed without .item(); tracemalloc and the places under ALLOCATIONS show where they come from."
+            "summed without .item(); tracemalloc and the table ALLOCATIONS show where they come from."
           : "Look for tensors that outlive their step: losses summed without .item() or .detach(), lists of outputs, "
             "hooks, retain_graph=True; torch.cuda.memory._snapshot() shows where the remaining blocks were allocated.";
 }

@@ -113,8 +113,8 @@ void add_backward(const OperatorTable& table, const OperatorsSection& section, s
   if (top == table.rows.end() || top->backward.calls == 0) return;
   const Means means = means_of(section);
   const BackwardTimes& back = top->backward;
-  std::string times = format("{} ms of the host", means.ms(back.total_ns));
-  if (section.accelerators > 0) times += format(", {} ms of the device", means.ms(back.device_total_ns));
+  std::string times = format("{} ms on the host", means.ms(back.total_ns));
+  if (section.accelerators > 0) times += format(", {} ms on the device", means.ms(back.device_total_ns));
   notes.push_back(format("The longest backward pass is that of {}: {}.", printable(top->name), times));
 }
 
@@ -154,7 +154,7 @@ std::vector<NotedTable> operator_tables(const Report& report, std::size_t most) 
   if (!report.operators) return {};
   const OperatorsSection& section = *report.operators;
   const std::string means =
-      means_of(section).words() + (section.accelerators > 0 ? "; device ms: of the work that they launch" : "");
+      means_of(section).words() + (section.accelerators > 0 ? "; device ms: time of launched work" : "");
   std::vector<NotedTable> tables;
   if (!section.operators.rows.empty()) {
     NotedTable& noted =

@@ -21,7 +21,7 @@ void judge_contention(const RuleContext& context, std::vector<Finding>& findings
   const ContendedKernel& worst = report.overlap->contended.front();
   finding.title = "communication slows down kernels that run at the same time";
   finding.evidence =
-      format("{}; the largest cost is that of {}: it takes {} during communication ({} launches), {} alone",
+      format("{}; the kernel with the largest cost is {}: it takes {} during communication ({} launches) and {} alone",
              counted(report.overlap->contended.size(), "kernel"), worst.short_name,
              duration_text(worst.median_beside_ns), worst.beside, duration_text(worst.median_alone_ns));
   finding.advice =

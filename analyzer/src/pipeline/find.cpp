@@ -331,7 +331,7 @@ std::string why_no_theory(const PipelineSection& section, std::span<const Measur
   for (const Measured& measured : all)
     if (!measured.pipeline->why_not_whole.empty()) return measured.pipeline->why_not_whole;
   if (!section.schedule) return "the schedule is unknown";
-  return can_be_added(all) ? std::string{} : "the times are too long to be added up";
+  return can_be_added(all) ? std::string{} : "the sum of the times over all steps and ranks does not fit in 64 bits";
 }
 
 }  // namespace

@@ -92,9 +92,10 @@ NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
   }
   if (section.parts)
     noted.notes.emplace_back(
-        "The schedule by itself assumes equal stages and no delays. The last columns show the time beyond what it "
-        "requires, on the chain of work that determined the length of the step. Longer work: work beyond the mean of "
-        "all positions; transfers: time until the inputs had arrived; host: time from then until the work started.");
+        "The schedule by itself assumes equal stages and no delays. The last columns show the time beyond what the "
+        "schedule requires, on the chain of work that determined the length of the step. Longer work: work beyond the "
+        "mean of all positions; transfers: time until the inputs had arrived; host: time from then until the work "
+        "started.");
   return noted;
 }
 

@@ -81,11 +81,11 @@ void add_own_details(const Report& report, std::vector<MissingSection>& missing)
     list += format("{}{} (--{})", list.empty() ? "" : ", ", detail.what, detail.id);
   }
   if (!off.empty())
-    missing.push_back({std::string{details_name}, "not asked for: " + off,
-                       "Recording them costs time; see rankscope record --help."});
+    missing.push_back({std::string{details_name}, "not enabled: " + off,
+                       "Recording these details costs time; see rankscope record --help."});
   if (!without_source.empty())
     missing.push_back(
-        {std::string{details_name}, "asked for, but nothing in the program recorded them: " + without_source, ""});
+        {std::string{details_name}, "enabled, but nothing in the program recorded them: " + without_source, ""});
 }
 
 /// True if the recording holds such details, whatever it says of them.
@@ -111,8 +111,8 @@ void add_details_of_torch(const Report& report, std::vector<MissingSection>& mis
     off += format("{}{} ({}=True)", off.empty() ? "" : ", ", detail.what, detail.of_torch);
   }
   if (!off.empty())
-    missing.push_back({std::string{details_name}, "the traces do not say that these were asked for: " + off,
-                       "Recording them costs time; they are arguments of torch.profiler.profile."});
+    missing.push_back({std::string{details_name}, "apparently not enabled when the traces were made: " + off,
+                       "Recording these details costs time; they are enabled by arguments of torch.profiler.profile."});
 }
 
 /// Nobody misses what only an accelerator, our own trainer or a program in Python has, what was not asked for, and how

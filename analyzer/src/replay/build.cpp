@@ -79,7 +79,7 @@ Section<Plan> plan_of(const Run& run, const Section<StepsSection>& steps, const 
     plan.ranks.push_back(rank);
     plan.rank_steps.push_back(std::move(*own));
   }
-  if (plan.ranks.empty()) return unavailable("no rank has all of the steps");
+  if (plan.ranks.empty()) return unavailable("no rank was recorded in all of the steps to be replayed");
   return plan;
 }
 

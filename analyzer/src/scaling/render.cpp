@@ -68,8 +68,8 @@ NotedTable predicted_table(const ScaleAnswer& answer) {
          {share(step.lost_to_noise)},
          {step.low_confidence ? "low" : "usual", step.low_confidence ? Tone::warning : Tone::plain}});
   noted.notes.emplace_back(
-      "Low and high: 5 % of the random draws are below low, and 5 % are above high; both are at least 5 % from the "
-      "median.");
+      "Low and high: 5 % of the simulated steps are shorter than low, and 5 % are longer than high; both are at least "
+      "5 % from the median.");
   noted.notes.insert(noted.notes.end(), answer.notes.begin(), answer.notes.end());
   if (std::ranges::any_of(answer.predicted, &ScaledStep::low_confidence))
     noted.notes.emplace_back("Low confidence: more than 4 times as many ranks as in the measured run.");

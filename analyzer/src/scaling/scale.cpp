@@ -197,14 +197,14 @@ class Prediction {
   }
   [[nodiscard]] std::string why_misfit() const {
     return format(
-        "steps combined at random from the steps of single ranks are {}. This happens if all ranks are slow in the "
-        "same steps; steps of more ranks cannot be predicted then",
+        "simulated steps, put together from randomly drawn steps of the individual ranks, are {}. This happens if all "
+        "ranks are slow in the same steps; the step time with more ranks can then not be predicted",
         misfit());
   }
 
   /// metrics.md 16.4
   [[nodiscard]] std::string why_not() const {
-    if (base_.ranks < 2) return "one rank alone shows no communication; record at least 2";
+    if (base_.ranks < 2) return "one rank alone shows no communication; record at least two ranks";
     if (static_cast<std::int64_t>(run_.ranks().size()) < base_.ranks)
       return format("{} of {} ranks were recorded; all are needed", run_.ranks().size(), base_.ranks);
     const bool network = options_.latency_us && options_.bandwidth_gbps;
@@ -237,8 +237,8 @@ class Prediction {
       return format(
           "Own time shrinks as in the measured runs: {:.1f} % of the own time of a single rank does not shrink.",
           100 * answer_.fit->fixed_share);
-    return "All own time is assumed to be divided by the number of ranks; a run of another size would show which part "
-           "is not divided.";
+    return "All own time is assumed to shrink in proportion to the number of ranks; a run with a different number of "
+           "ranks would show which part does not shrink.";
   }
 
   [[nodiscard]] std::vector<std::int64_t> drawn(const Pool& pool, const Draw& draw) const {
@@ -272,13 +272,13 @@ class Prediction {
 
   void add_notes(const Pool& pool) const {
     answer_.notes.push_back(
-        format("Predicted from {} random draws out of {} of {} ranks. Transfer times assume ring algorithms. Own time "
-               "differs by {:.1f} % between ranks and by {:.1f} % from step to step.",
+        format("Predicted by simulating {} random steps, based on {} of {} ranks. Transfer times assume ring "
+               "algorithms. Own time differs by {:.1f} % between ranks and by {:.1f} % from step to step.",
                scaling::draws, counted(static_cast<std::int64_t>(pool.systems.size()), "step"), base_.ranks,
                100 * pool.between_ranks, 100 * pool.within_ranks));
     if (answer_.scaling == Scaling::strong) answer_.notes.push_back(about_work());
     answer_.notes.push_back(
-        format("The replay differs from the measured steps by {:.1f} %. Steps combined for the measured number of "
+        format("The replay differs from the measured steps by {:.1f} %. Simulated steps with the measured number of "
                "ranks are {}; predictions are corrected for this error.",
                100 * answer_.replay_error, misfit()));
     if (!pool.spikes.empty())

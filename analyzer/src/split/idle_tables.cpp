@@ -74,7 +74,7 @@ std::string legend(const Reasons& reasons) {
   if (any([](const IdleShare& share) { return share.cause == IdleCause::sync; }))
     add("Part of the time in a synchronization may be due to late launches instead.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::other && share.detail == IdleDetail::none; }))
-    add("Queued: launched in time, but no record shows what it waited for.");
+    add("Queued: the work was launched in time, but no record shows what it waited for.");
   if (reasons.before_work_ns > 0 || reasons.after_work_ns > 0) {
     const auto mean = [&reasons](std::int64_t ns) { return duration_text(ns / reasons.means.parts()); };
     add(format("Of this time, {} pass before the first device work and {} after the last.",

@@ -67,7 +67,9 @@ Json rank_json(const RankRow& row, Steps steps, DevicesJson devices_json) {
   const auto& split = row.total;
   Why why;
   if (steps == Steps::some && row.per_step.empty())
-    why.say("window_ns", "no steps were recorded: this is the whole recording, and sums over ranks leave it out");
+    why.say("window_ns",
+            "no steps were recorded: the numbers of this rank cover the whole recording, and sums over ranks leave "
+            "them out");
   Json out;
   out["rank"] = row.rank.value;
   out["host"] = row.host;

@@ -66,8 +66,8 @@ std::string advice_for(const RuleContext& context, const Usual& usual, const Idl
       return "Streams wait for each other: look at what the other stream does at that time, and whether that order is "
              "needed.";
     case IdlePart::inside_graph:
-      return "The gaps lie inside launches of graphs: their kernels wait for each other, for copies or for host nodes, "
-             "or not all of them were recorded.";
+      return "The gaps lie inside launches of graphs: the kernels of a graph wait for each other, for copies or for "
+             "host nodes, or some kernels were not recorded.";
     case IdlePart::profiler:
       return std::string{profile_less};
     case IdlePart::nothing_launched:
@@ -153,8 +153,9 @@ void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
                   usual.per_step(parts.front().ns),
                   std::nullopt,
                   std::nullopt};
-  finding.cause = format("largest part: {} of {} idle per {}, {}", duration_text(usual.mean(parts.front().ns)),
-                         duration_text(usual.mean(rest)), usual.mean_of(), words_of(parts.front().part));
+  finding.cause =
+      format("largest part: {} of the {} of idle time per {}, {}", duration_text(usual.mean(parts.front().ns)),
+             duration_text(usual.mean(rest)), usual.mean_of(), words_of(parts.front().part));
   finding.why_no_gain = why_no_gain(parts.front().part);
   if (!finding.why_no_gain.empty()) finding.gain_ns_per_step = 0;
   findings.push_back(std::move(finding));

@@ -104,8 +104,8 @@ StragglerKind kind_while_awaited(const BlameRow& row) {
 }  // namespace
 
 std::string CollectiveEvidence::text() const {
-  return format("{:.0f} % of all waiting was for it, {} per step and waiting rank; it {} in {} of {} {}", share * 100,
-                duration_text(lag_ns), of_steps ? "came last" : "was last to arrive", units.last, units.of,
+  return format("{:.0f} % of all waiting was for this rank, {} per step and waiting rank; it {} in {} of {} {}",
+                share * 100, duration_text(lag_ns), of_steps ? "came last" : "was last to arrive", units.last, units.of,
                 of_steps ? "steps" : "operations");
 }
 

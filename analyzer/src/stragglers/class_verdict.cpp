@@ -211,7 +211,7 @@ Straggler ClassVerdict::row_over(std::size_t peer, std::span<const std::size_t> 
   const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
   row.kind = excess.kind;
   if (is_alone_with_it(excess, size.peers_ns)) row.certainty = Certainty::fact;
-  row.evidence = format("{}; own time {} against {}, {:.2f} x, {}{}", describe_excess(row.rank, excess),
+  row.evidence = format("{}; own time {} instead of {}, {:.2f} x, {}{}", describe_excess(row.rank, excess),
                         duration_text(size.own_ns), duration_text(size.peers_ns), size.ratio, where,
                         unexplained_text(excess, row.lag_ns_per_step));
   return row;
@@ -305,9 +305,9 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
   row.kind = excess.kind;
   row.evidence =
-      format("{}; it came last in {} of {} {}; own time {} against {}, {:.2f} x{}", describe_excess(row.rank, excess),
-             hits, arrivals_.trials, "steps", duration_text(medians[peer]), duration_text(c), ratio,
-             unexplained_text(excess, row.lag_ns_per_step));
+      format("{}; it came last in {} of {} {}; own time {} instead of {}, {:.2f} x{}",
+             describe_excess(row.rank, excess), hits, arrivals_.trials, "steps", duration_text(medians[peer]),
+             duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
   grade(row, ratio);
   return row;
 }

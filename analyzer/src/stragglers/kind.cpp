@@ -48,7 +48,8 @@ void decide(Excess& excess) {
 
 std::string excess_sentence(const Excess& excess, std::size_t component) {
   return format("{} {} per step, its peers {} (median of {})", verb_of(static_cast<Component>(component)),
-                duration_text(excess.own_ns[component]), duration_text(excess.peers_ns[component]), excess.peer_count);
+                duration_text(excess.own_ns[component]), duration_text(excess.peers_ns[component]),
+                counted(excess.peer_count, "rank"));
 }
 
 }  // namespace

@@ -18,50 +18,52 @@ namespace {
 std::string advice_for(StragglerKind kind, Persistence persistence) {
   switch (kind) {
     case StragglerKind::compute:
-      return "Compare the clocks, power and temperature of its device, and the load on its host, with those of its "
-             "peers; if its operations are larger, even out the work.";
+      return "Compare the clocks, power and temperature of the rank's device, and the load on its host, with those of "
+             "its peers; if the rank's operations are larger, even out the work.";
     case StragglerKind::host:
       return persistence == Persistence::transient ? "Look for pauses of the host process in these steps: garbage "
                                                      "collection (collect on all ranks at the same step), "
                                                      "checkpoints, logging, other jobs."
-                                                   : "Look at what its host thread does between operations: CPU "
+                                                   : "Look at what the rank's host thread does between operations: CPU "
                                                      "binding, other jobs on the host, logging, blocking calls.";
     case StragglerKind::data:
-      return "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper.";
+      return "Look at the rank's data loader: storage path, number of workers, CPU share of its host; prefetch deeper.";
     case StragglerKind::network:
-      return "Look at its network interface and communication thread: link speed and errors, CPU binding, proxy "
+      return "Look at the rank's network interface and communication thread: link speed and errors, CPU binding, proxy "
              "settings.";
     case StragglerKind::memory:
-      return "Look at its copies and allocations: pinned memory, allocator retries, memory of other processes.";
+      return "Look at the rank's copies and allocations: pinned memory, allocator retries, memory of other processes.";
     case StragglerKind::mixed:
-      return "Several parts of its step are slower: look for other load on its host first.";
+      return "Several parts of the rank's step are slower: look for other load on its host first.";
   }
   return {};
 }
 
 /// Of a rank that computes on its CPU.
 constexpr std::string_view cpu_advice =
-    "Look for other load on its host and for threads that share its cores (OMP_NUM_THREADS, CPU binding); if its "
-    "operations are larger, even out the work.";
+    "Look for other load on the rank's host and for threads that share its cores (OMP_NUM_THREADS, CPU binding); if "
+    "the rank's operations are larger, even out the work.";
 constexpr std::string_view more_work_advice =
     "Even out the work, or leave out what only this rank does: logging, evaluation, checks, a longer input.";
 
 std::string advice_for(SlowDevice cause) {
   switch (cause) {
     case SlowDevice::too_hot:
-      return "Cool its GPU: check fans, airflow and the heat of neighbouring devices (nvidia-smi -q -d "
-             "TEMPERATURE,PERFORMANCE); leave it out until that is fixed.";
+      return "Cool the rank's GPU: check fans, airflow and the heat of neighbouring devices (nvidia-smi -q -d "
+             "TEMPERATURE,PERFORMANCE); do not use this GPU until that is fixed.";
     case SlowDevice::power_limit:
-      return "Compare its power limit with that of the others, and raise it if it is lower (nvidia-smi -q -d POWER); "
-             "if they are equal, this GPU needs more power for the same clock: replace it.";
+      return "Compare the power limit of the rank's GPU with those of the others, and raise the limit if it is lower "
+             "(nvidia-smi -q -d POWER); if the limits are equal, this GPU needs more power for the same clock: replace "
+             "it.";
     case SlowDevice::hardware:
-      return "Its hardware slows it down: look at the power supply and cooling of its server (nvidia-smi -q -d "
-             "PERFORMANCE), and leave it out until that is fixed.";
+      return "The hardware slows down the rank's GPU: look at the power supply and cooling of the server (nvidia-smi "
+             "-q -d PERFORMANCE), and do not use this GPU until that is fixed.";
     case SlowDevice::clocks_set:
-      return "Its clocks were set by hand: reset them (nvidia-smi -rac, -rgc), or set the same clocks on all GPUs.";
+      return "The clocks of the rank's GPU were set by hand: reset them (nvidia-smi -rac, -rgc), or set the same "
+             "clocks on all GPUs.";
     case SlowDevice::low_clock:
-      return "Compare its clocks, power limit and temperature with those of the others (nvidia-smi -q -d "
-             "CLOCK,POWER,PERFORMANCE).";
+      return "Compare the clocks, power limit and temperature of the rank's GPU with those of the others (nvidia-smi "
+             "-q -d CLOCK,POWER,PERFORMANCE).";
   }
   return {};
 }
@@ -174,7 +176,7 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.id = "imbalance.rotating";
   finding.gain_ns_per_step = beyond_mean / arrivals.trials;
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
-  finding.title = "in every step a different rank is the slow one";
+  finding.title = "the slow rank changes from step to step";
   finding.evidence = format(
       "the slowest rank of a step takes {} longer than the mean; the last rank to arrive changes (evenness {:.2f}, "
       "where 1 means that each rank comes last equally often)",

@@ -29,8 +29,8 @@ std::string hint_of(const StragglersSection& section) {
   if (!section.rows.empty()) return {};
   const auto& [rank, times] = last.ranks.front();
   if (2 * times <= last.counted) return {};
-  return format(" Rank {} came last in {} of {}: this is only a hint, since one of {} ranks always does.", rank.value,
-                times, counted(last.counted, last.by_operation ? "operation" : "step"),
+  return format(" Rank {} came last in {} of {}: this is only a hint, since one of {} ranks always comes last.",
+                rank.value, times, counted(last.counted, last.by_operation ? "operation" : "step"),
                 last.certainty == Certainty::of_two ? "two" : "three");
 }
 

@@ -41,16 +41,17 @@ struct Quantity {
 };
 
 constexpr std::array quantities{
-    Quantity{"unequal.data_wait", "waits longer for its data than its peers",
-             [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
-             "Look at its loader: storage path, number of workers, CPU share of its host; prefetch deeper."},
+    Quantity{
+        "unequal.data_wait", "waits longer for its data than its peers",
+        [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
+        "Look at the rank's data loader: storage path, number of workers, CPU share of its host; prefetch deeper."},
     Quantity{"unequal.host_time", "spends more host time outside recorded work than its peers",
              [](const TimeSplit& split) { return part_of(split, Component::host); }, StragglerKind::host, true,
-             "Check what delays its host thread between operations: CPU binding, other jobs on the host, logging, "
-             "blocking calls."},
+             "Check what delays the rank's host thread between operations: CPU binding, other jobs on the host, "
+             "logging, blocking calls."},
     Quantity{"unequal.step_time", "has longer steps than its peers",
              [](const TimeSplit& split) { return split.window_ns; }, std::nullopt, false,
-             "Compare its device, its host and its share of the work with those of the others."},
+             "Compare the device, the host and the work of this rank with those of the others."},
 };
 
 /// What is looked at, and where findings go.
@@ -89,7 +90,7 @@ void add(Unequal& unequal, Finding finding) {
   if (unequal.steps < least_steps) finding.severity = capped(finding.severity, FindingSeverity::minor);
   finding.evidence += doubt_of(*finding.certainty);
   if (!unequal.peers.caveat.empty()) finding.evidence += "; caveat: " + unequal.peers.caveat;
-  finding.why_no_gain = format("{}, so it is not known how long the other ranks wait for it",
+  finding.why_no_gain = format("{}, so it is not known how long the other ranks wait for this rank",
                                cause_alone(unequal.context.report.why_not_compared));
   unequal.named.insert(*finding.rank);
   unequal.findings.push_back(std::move(finding));
@@ -155,7 +156,7 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
   finding.evidence = format("medians over {} and over {}; clearly more than its peers in {} of these steps",
                             counted(steps, "step"), counted(times.size() - 1, "peer"), above);
   if (few && quantity.may_be_waiting)
-    finding.evidence += "; in that time it is either slow itself, or waits for a rank that is slower elsewhere";
+    finding.evidence += "; in that time, the rank is either slow itself or waits for a rank that is slower elsewhere";
   finding.evidence += code_of(unequal, quantity, rank, excess);
   finding.advice = quantity.advice;
   if (few && !quantity.may_be_waiting && usual == 0 && unequal.steps >= least_steps)
@@ -194,11 +195,12 @@ void judge_cpu(Unequal& unequal) {
     Finding finding = finding_on(rank, "unequal.cpu_use", FindingSeverity::minor);
     finding.title = format("rank {} uses {} CPU than its peers: {:.0f} % of a core instead of {:.0f} %", rank.value,
                            own > usual ? "more" : "less", own, usual);
-    finding.evidence =
-        format("medians of the samples; {}", own > usual ? "it may be the one that works while the others wait"
-                                                         : "it waits more than its peers, or is kept from running");
+    finding.evidence = format("medians of the samples; {}",
+                              own > usual ? "the rank may be the one that works while the others wait"
+                                          : "the rank waits more than its peers, or is kept from running");
     finding.advice =
-        "Compare what runs on it with what runs on its peers (py-spy, top): more work, other jobs, CPU binding.";
+        "Compare what the rank and its host run with what its peers and their hosts run (py-spy, top): more work, "
+        "other jobs, CPU binding.";
     add(unequal, std::move(finding));
   }
 }
@@ -223,8 +225,9 @@ void judge_step_counts(Unequal& unequal) {
     Finding finding = finding_on(rank, "unequal.steps", FindingSeverity::minor);
     finding.title = format("rank {} has fewer steps than its peers: {} instead of {}", rank.value,
                            counted(counts[peer], "step"), usual);
-    finding.evidence = "it fell behind, ended earlier, or was recorded for a shorter time";
-    finding.advice = "Compare its end time, and the number of batches in its loader, with those of the others.";
+    finding.evidence = "the rank fell behind, ended earlier, or was recorded for a shorter time";
+    finding.advice =
+        "Compare the end time of the rank, and the number of batches in its loader, with those of the others.";
     add(unequal, std::move(finding));
   }
 }

@@ -33,8 +33,9 @@ std::vector<NotedTable> tcp_link_tables(const Report& report, std::size_t most) 
   if (links.size() < section.links.size())
     noted.notes.emplace_back("Connections with less than 1 % of the traffic of the busiest one are not shown.");
   if (section.unwatched > 0)
-    noted.notes.push_back(format("Not sampled: up to {} per rank at a time; those that send most are sampled first.",
-                                 counted(section.unwatched, "connection")));
+    noted.notes.push_back(
+        format("Not sampled: up to {} per rank at a time; the connections that send most are sampled first.",
+               counted(section.unwatched, "connection")));
   return {std::move(noted)};
 }
 

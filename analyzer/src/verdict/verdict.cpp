@@ -127,7 +127,7 @@ Verdict problem_left_out(const Report& report, std::span<const Finding* const> o
   return {Tone::warning, left_out_text(report.asked_for), {rest}};
 }
 
-/// "Fix the slow rank first." of "Fix the slow rank first: most of this is waiting for it."; brackets stay whole.
+/// "Fix the slow rank first." of "Fix the slow rank first: most of the …"; brackets stay whole.
 std::string start_of_advice(std::string_view advice) {
   int open = 0;
   for (std::size_t i = 0; i + 1 < advice.size(); ++i) {

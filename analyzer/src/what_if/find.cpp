@@ -286,7 +286,7 @@ double replay_error(std::int64_t replayed_ns, std::int64_t measured_ns) {
 std::string why_refused(double error) {
   if (error < refused_error) return {};
   return format(
-      "the replay of the recording misses the measured time by {:.0f} %, so its predictions cannot be trusted",
+      "the replayed time differs from the measured time by {:.0f} %, so predictions from the replay cannot be trusted",
       100 * error);
 }
 

@@ -90,10 +90,11 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
   if (section.slowdown && *section.slowdown >= 1.005) {
     const std::string kinds = kinds_text(section);
     noted.notes.push_back(format("Unevenness makes steps {:.2f} times as long{}{}.", *section.slowdown,
-                                 kinds.empty() ? "" : "; the unevenness of one kind of work alone: ", kinds));
+                                 kinds.empty() ? "" : "; with only one kind of work uneven: ", kinds));
   }
   if (const std::string uneven = operations_text(section); !uneven.empty())
-    noted.notes.push_back(format("The unevenness of one operation or host alone: {}.", uneven));
+    noted.notes.push_back(
+        format("If only one operation or host were uneven, steps would be longer by these factors: {}.", uneven));
   // Fixing a part can gain a little more than fixing all; what is far outside of 0 to 1 is no share of it.
   const auto is_share = [](const std::optional<double>& share) { return share && *share >= 0 && *share < 1.01; };
   if (is_share(section.last_stage))

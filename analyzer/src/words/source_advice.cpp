@@ -44,7 +44,7 @@ constexpr std::array counters{
     CounterAdvice{
         no_comm_args,
         "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
-        "PyTorch 2.4 or later writes them for NCCL (record_param_comms) if activities=[CPU, CUDA] is given.",
+        "PyTorch 2.4 or later writes both for NCCL (record_param_comms) if activities=[CPU, CUDA] is given.",
         "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
         "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true."},
     CounterAdvice{truncated_input, "",
@@ -65,16 +65,16 @@ struct WantedAdvice {
 constexpr std::array advice_table{
     WantedAdvice{
         Wanted::steps,
-        "Mark each step with an NVTX range (nvtxRangePush(\"step 7\") before it, nvtxRangePop() after it) or "
-        "with the annotation API (rankscope/collectors/annotate.h, Kind::step), and record again; in PyTorch "
-        "programs each optimizer step marks one automatically.",
+        "Mark each step with an NVTX range (nvtxRangePush(\"step 7\") before it, nvtxRangePop() after it) or with the "
+        "annotation API (rankscope/collectors/annotate.h, Kind::step), and record again. In PyTorch programs, each "
+        "optimizer step marks a step automatically.",
         "Call prof.step() after each training step and trace again.",
         "Mark each step with an NVTX range (nvtxRangePush(\"step 7\") before it, nvtxRangePop() after it), and "
         "profile again with --trace=cuda,nvtx."},
     WantedAdvice{Wanted::steps_of_pytorch,
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation "
-                 "API (rankscope/collectors/annotate.h, Kind::step), and record again; in PyTorch programs each "
-                 "optimizer step marks one automatically.",
+                 "API (rankscope/collectors/annotate.h, Kind::step), and record again. In PyTorch programs, each "
+                 "optimizer step marks a step automatically.",
                  "Call prof.step() after each training step and trace again.",
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), and profile again with "
                  "--trace=cuda,nvtx."},
@@ -89,25 +89,23 @@ constexpr std::array advice_table{
                  "mpirun, but after srun.",
                  "Profile all ranks and give all their files, or the folder that contains them.",
                  "Profile all ranks and give all exports, or the folder that contains them."},
-    WantedAdvice{
-        Wanted::collectives,
-        "Record more than one rank; collectives come from PyTorch's groups on Gloo, NCCL's profiler interface, "
-        "the reference trainer or the annotation API.",
-        "Give the files of all ranks.",
-        "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
-        "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
+    WantedAdvice{Wanted::collectives,
+                 "Record more than one rank. Collectives are recorded from PyTorch's groups on Gloo, NCCL's profiler "
+                 "interface, the reference trainer or the annotation API.",
+                 "Give the files of all ranks.",
+                 "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
+                 "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
     WantedAdvice{Wanted::groups_of_nccl, "", "PyTorch 2.4 or later writes the group of each NCCL collective.", ""},
     WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
-                 "Also give the file of every missing rank; profile the ranks that have none.",
-                 "Also give the export of every missing rank; profile the ranks that have none."},
-    WantedAdvice{
-        Wanted::memory,
-        "Record a program that supports --memory with that option, or let it count allocated_bytes with the annotation "
-        "API (rankscope/collectors/annotate.h).",
-        "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
+                 "Also give the file of every missing rank; profile the ranks that have no file.",
+                 "Also give the export of every missing rank; profile the ranks that have no export."},
+    WantedAdvice{Wanted::memory,
+                 "If the program supports --memory, record it with that option; otherwise, let the program count "
+                 "allocated_bytes with the annotation API (rankscope/collectors/annotate.h).",
+                 "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
     WantedAdvice{Wanted::comparison,
-                 "Record without --no-pytorch (at its end, `record` says why PyTorch's collectives were not recorded); "
-                 "mark the collectives of other programs with the annotation API.",
+                 "Record without --no-pytorch; if PyTorch's collectives are not recorded, `record` says why when it "
+                 "ends. Mark the collectives of other programs with the annotation API.",
                  "Profile all ranks with activities=[CPU, CUDA] and the NCCL backend; with other backends, record the "
                  "job with `rankscope record`.",
                  "Profile all ranks with --trace=cuda,nvtx and the NCCL backend; with other backends, record the job "

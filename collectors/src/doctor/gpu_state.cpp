@@ -174,8 +174,8 @@ constexpr std::array profilers{
     Profiler{"ncu", ends_recording},
     Profiler{"cuda-gdb", ends_recording},
     Profiler{"compute-sanitiz", ends_recording},
-    Profiler{"nv-hostengine", "DCGM uses the GPU's counters at times; kernels, copies and NVML are not affected"},
-    Profiler{"dcgm-exporter", "DCGM uses the GPU's counters at times; kernels, copies and NVML are not affected"},
+    Profiler{"nv-hostengine", "DCGM sometimes uses the GPU's counters; kernels, copies and NVML are not affected"},
+    Profiler{"dcgm-exporter", "DCGM sometimes uses the GPU's counters; kernels, copies and NVML are not affected"},
 };
 
 /// Others who may hold CUPTI or the counters of the GPUs now.
@@ -284,7 +284,7 @@ GpuState torch_state() {
             "nothing to do"};
   }
   return {false, "PyTorch", "not in the active environment",
-          "only needed by programs that train with it; activate their environment to see it here"};
+          "only programs that train with PyTorch need it; activate their environment to see it here"};
 }
 
 /// Where the dynamic linker, the toolkit and PyTorch have it.

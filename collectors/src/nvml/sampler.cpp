@@ -119,7 +119,7 @@ std::string NvmlSampler::find_devices() {
     }
     gpm_tracks_.emplace_back(*gpm_call_, handle, index);
   }
-  return devices_.empty() ? "NVML finds no GPU that this process may use" : "";
+  return devices_.empty() ? "NVML finds no GPU that this process can use" : "";
 }
 
 std::size_t NvmlSampler::slow_reads_in(std::int64_t period_ns) {

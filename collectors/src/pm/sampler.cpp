@@ -82,7 +82,7 @@ std::string PmSampler::make_image() {
   pm::DataSize size{
       .sampler = sampler_, .names = names.data(), .count = names.size(), .most_samples = samples_per_image};
   if (const int status = call_.data_size(&size); status != result::success)
-    return cupti::pm_refusal(call_, status, "sizing the samples of " + name_);
+    return cupti::pm_refusal(call_, status, "determining the size of the samples of " + name_);
   image_.resize(size.bytes);
   values_.resize(names.size());
   pm::Sampler start{.sampler = sampler_};

@@ -11,12 +11,12 @@ constexpr std::array<DetailInfo, detail_count> detail_table{{
      "shapes and types of operator inputs, at the cost of two strings per operator (the most expensive of these "
      "options)",
      "shapes of operator inputs"},
-    {Detail::memory, "memory", "each allocation and release of tensor memory, at the cost of four records each",
+    {Detail::memory, "memory", "every allocation and release of tensor memory, at the cost of four records each",
      "allocations"},
     {Detail::stack, "stack",
      "where each operator was called from (module and source line), at the cost of two strings per operator",
      "call contexts of operators"},
-    {Detail::modules, "modules", "a range for each module's forward pass, at the cost of two records each",
+    {Detail::modules, "modules", "a range for every forward pass of a module, at the cost of two records each",
      "ranges of modules"},
 }};
 

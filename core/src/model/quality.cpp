@@ -35,29 +35,28 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "the "
      "processes with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
-     "Several processes have the same rank, as loader workers and shells do. The one with the most events represents "
-     "the rank."},
+     "Several processes have the same rank, for example a training process and its loader workers. The process with "
+     "the most events represents the rank."},
     {pop_without_push, "pop_without_push", info,
      "Some ranges have only an end: they began before the recording, or their beginning was lost."},
     {negative_duration, "negative_duration", error,
      "Some events ended before they began; they are kept with length 0."},
     {collectives_open, "collectives_open", error,
-     "Some collectives have no end in the recording: the job was stopped, a rank was lost or hung in them, or a file "
-     "is "
-     "cut off."},
+     "Some collectives have no end in the recording: the job was stopped, a rank was lost or hung, or a file is cut "
+     "off."},
     {collectives_unmatched, "collectives_unmatched", error,
      "Some collectives have no partner on other ranks: a rank is missing, the recorded window cuts them off, or the "
      "ranks "
      "called different collectives."},
     {desync, "desync", error,
-     "Ranks of one group called different operations at the same position in the order of the group's operations. This "
+     "Ranks of one group called different operations at the same position in the group's sequence of operations. This "
      "is probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
      "A collective ended on one rank before it began on another, so the clocks disagree by more than the stated "
      "error."},
     {clock_low, "clock_low", error,
-     "The clocks of different hosts could not be aligned well. The report says how far off they may be, and what it "
-     "therefore does not compare."},
+     "The clocks of different hosts could not be aligned well. The report says how far apart they may be, and which "
+     "comparisons it leaves out for this reason."},
     {manifest_unreadable, "manifest_unreadable", info,
      "manifest.json is missing or damaged, so some facts about the run are unknown."},
     {steps_partial, "steps_partial", info,
@@ -67,11 +66,11 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {warmup_excluded, "warmup_excluded", info,
      "Slow steps at the beginning are left out of the statistics; --include-warmup counts them."},
     {no_comm_args, "no_comm_args", info,
-     "Some communication was recorded without a group or sequence number. Its operations are matched across ranks by "
+     "Some communication was recorded without a group or a sequence number. The operations are matched across ranks by "
      "their order, or not at all."},
     {pace_overruns, "pace_overruns", info,
-     "Some blocks of paced compute took longer than they were meant to because the machine was too busy, so times are "
-     "noisier than intended."},
+     "Some blocks of paced compute took longer than their nominal time because the machine was too busy, so times vary "
+     "more than intended."},
     {processes_without_events, "processes_without_events", info,
      "Some processes were only sampled from outside: they have host samples, but no events."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
@@ -79,12 +78,12 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events were lost because the folder in which segments are written was full. Set RANKSCOPE_SPOOL to a folder with "
      "more free space."},
     {attributes_dropped, "attributes_dropped", data_loss,
-     "The details of the events need more than 4 GiB; those beyond 4 GiB were left out. Open fewer ranks or steps at a "
-     "time."},
+     "The details of the events need more than 4 GiB; details beyond this limit were left out. Open fewer ranks or "
+     "steps at a time."},
     {not_gathered, "not_gathered", error,
      "A recorder is still running, or was killed before it gathered its segments from its node-local folder, which may "
      "be cleared at any time. `rankscope doctor` on that host shows the folder; `rankscope record --recover FOLDER` "
-     "gathers it."},
+     "gathers the segments in it."},
     {processes_not_recorded, "processes_not_recorded", data_loss,
      "No segment could be created for some processes, so they are missing. Set RANKSCOPE_SPOOL to a writable folder "
      "with free space."},
@@ -114,18 +113,19 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {time_rounded_us, "time_rounded_us", info,
      "The trace has times in whole microseconds: events shorter than 1 us may have no length, and their order within 1 "
      "us is unknown."},
-    {base_time_differs, "base_time_differs", info, "Trace files have different base times; this was corrected."},
+    {base_time_differs, "base_time_differs", info,
+     "Trace files have different base times; all times were converted to a common base."},
     {time_origin_unknown, "time_origin_unknown", info,
      "A trace does not say when its clock started; times in that file start at its first event."},
     {kernels_without_launch, "kernels_without_launch", info,
      "Some device activities have no launch call in the trace, as happens at the edges of the recorded window and with "
      "CUDA graphs."},
     {kernel_before_launch, "kernel_before_launch", info,
-     "According to the profiler's clocks, some device activities start before their launch call; times are kept as "
-     "they "
-     "are."},
+     "According to the profiler's clocks, some device activities start before their launch call; their times were not "
+     "changed."},
     {correlation_reused, "correlation_reused", error,
-     "Several host calls have the same correlation number; device activities are linked to the first."},
+     "Several host calls have the same correlation number; device activities with this number are linked to the first "
+     "of these calls."},
     {blocks_dropped, "blocks_dropped", info,
      "Blocks of a trace file that do not belong to the format (logs, additions by other tools) were not kept."},
     {secrets_dropped, "secrets_dropped", info,
@@ -140,8 +140,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {source_warnings, "source_warnings", info,
      "The tool that made the recording reported problems; `rankscope dump` shows them in the metadata nsys.message."},
     {collectives_alone, "collectives_alone", info,
-     "The partners of these collectives are ranks that were not recorded, so it is not known how much of the "
-     "collectives' time is waiting. Record every rank into one folder."},
+     "For some collectives, no other member was recorded, so it is not known how much of their time is waiting. Record "
+     "every rank into one folder."},
     {jobs_mixed, "jobs_mixed", error,
      "Files of different jobs were opened together, so their ranks are not compared. Open the files of one job at a "
      "time."},
@@ -149,11 +149,11 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Two processes that ran at the same time were recorded as the same rank, so the numbers of this rank mix both "
      "processes. Give each its own rank (RANK, SLURM_PROCID), or record one job per recording."},
     {files_left_out, "files_left_out", error,
-     "Some files in the folder have names like its traces but are not traces, and were left out. If they belong to "
-     "ranks, those ranks are missing. Copy them again, or move them away."},
+     "Some files in the folder are named like its traces, but are not traces. They were left out. If they belong to "
+     "ranks, those ranks are missing. Copy these files again, or move them to another folder."},
     {clock_split_host, "clock_split_host", error,
-     "The times at which operations end show that the device times of ranks on one host come from different clocks, so "
-     "each rank was aligned separately."},
+     "The end times of operations show that the device times of ranks on one host come from different clocks, so the "
+     "clock of each rank was aligned separately."},
     {activities_dropped, "activities_dropped", data_loss,
      "The CUDA profiler ran out of buffers, so some kernels, copies or calls were lost; where they are missing, idle "
      "time is overstated. Record fewer steps (--window)."},
@@ -167,14 +167,14 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "ran, so these collectives are not part of the breakdown of a rank's time. Record kernels, too (include cupti in "
      "--collect), or use --nccl kernel."},
     {comm_events_dropped, "comm_events_dropped", data_loss,
-     "NCCL had more events open at the same time than the recorder can follow; the others were left out. Record with a "
-     "lower --nccl level."},
+     "NCCL had more events open at the same time than the recorder can follow; some of them were left out. Record with "
+     "a lower --nccl level."},
     {pm_samples_dropped, "pm_samples_dropped", data_loss,
      "Samples of the GPUs' counters were lost before they could be read, or had no usable value. Record with a lower "
      "--pm-sampling rate."},
     {pm_metrics_left_out, "pm_metrics_left_out", info,
-     "Counters that a GPU does not have, or that do not fit into one pass with the others, were not sampled. The "
-     "metadata of the processes lists them (pm_without)."},
+     "Counters that a GPU does not have, or that cannot be read in one pass together with the others, were not "
+     "sampled. The metadata of the processes lists them (pm_without)."},
     {gpu_clocks_held, "gpu_clocks_held", info,
      "The GPUs' counters were sampled (--pm-sampling), which may keep the GPUs' clocks fixed. Compare durations only "
      "with recordings made the same way."},
@@ -192,8 +192,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Communication of libraries whose traces name no group (Gloo, MPI, DeepEP, NVSHMEM and others) is matched across "
      "ranks by its end time, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
     {tails_lost, "tails_lost", data_loss,
-     "The events of these ranks end long before those of the other ranks, although their files are complete: the "
-     "profiler lost the later events. Steps that reach into the gap are left out. Record fewer steps at a time."},
+     "The events of some ranks end long before those of the other ranks, although the files of these ranks are "
+     "complete: the profiler lost the later events. Steps that reach into the gap are left out. Record fewer steps at "
+     "a time."},
     {devices_not_read, "devices_not_read", error,
      "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "
      "profiler that supports the device."},

@@ -235,7 +235,7 @@ Result<void> TextReader::link_line(const Words& words) {
   RS_TRY(const std::int64_t from, integer(words[2].value));
   RS_TRY(const std::int64_t to, integer(words[3].value));
   if (std::min(from, to) < 0 || std::max(from, to) >= spans_)
-    return wrong("@link refers to a span that is not above it");
+    return wrong("@link refers to a span that is not defined above this line");
   builder_.add_link(*kind, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to));
   return {};
 }

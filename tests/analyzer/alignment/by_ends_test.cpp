@@ -59,7 +59,7 @@ TEST(OperationsFoundByEnds, AreThoseThatEndTogetherOnDifferentRanks) {
   EXPECT_EQ(matching.section->operations.size(), 3U);
   EXPECT_EQ(matching.section->matched, 6);
   EXPECT_EQ(matching.section->unmatched, 0);
-  EXPECT_THAT(matching.section->key, HasSubstr("ends that agree"));
+  EXPECT_THAT(matching.section->key, HasSubstr("end times that agree"));
   EXPECT_THAT(matching.section->matched_by, ElementsAre(0, 0, 6));
 }
 
@@ -160,7 +160,7 @@ TEST(OperationsFoundByEnds, MayFollowEachOtherCloselyWhereEndsAgreeWithinMicrose
   ASSERT_TRUE(matching.section);
   EXPECT_EQ(matching.section->operations.size(), 8U);
   EXPECT_EQ(matching.section->matched, 16);
-  EXPECT_EQ(matching.section->key, "ends that agree within 7.00 µs (the recording names no groups)");
+  EXPECT_EQ(matching.section->key, "end times that agree within 7.00 µs (the recording names no groups)");
   EXPECT_THAT(match_by_ends(*run).note,
               HasSubstr("8 collectives were matched by the times at which they end (within 50 µs, in the same order on "
                         "all ranks); they contain 16 of 16 calls. About "));

@@ -468,7 +468,7 @@ TEST(Gate, AnotherJobIsNotJudgedUnlessAskedFor) {
 
 TEST(Gate, WhatCannotBeComparedCannotBeJudged) {
   Comparison comparison;
-  comparison.steps.why = "the run has 5 counted steps, and 10 are needed to separate a change from chance";
+  comparison.steps.why = "the run has 5 counted steps, but 10 are needed to distinguish a change from chance";
   const Gate gate = judge(comparison, 0.03, Likes::must_agree);
   EXPECT_EQ(gate.verdict, GateVerdict::cannot_tell);
   EXPECT_EQ(gate.why, comparison.steps.why);

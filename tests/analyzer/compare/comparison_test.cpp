@@ -97,14 +97,14 @@ TEST(Comparison, WhatIsNotListedIsSaidInTextAndPage) {
   Comparison comparison = slower_backward();
   comparison.keys.maybe_chance = 3;
   comparison.keys.small_appeared = 4;
-  comparison.findings.why_unknown = "A: it needs the time of each rank";
+  comparison.findings.why_unknown = "A: the time of each rank is needed";
   comparison.asked_for.steps = {5, to_the_end};
   const ComparisonView view{comparison, std::nullopt};
   for (const std::string& shown : {render_text(view, Colour::no), render_html(view)}) {
     EXPECT_THAT(shown,
                 HasSubstr("Not listed: 3 entries that changed by at least 1 % of a step, but perhaps by chance."));
     EXPECT_THAT(shown, HasSubstr("Not listed: 4 new and 0 gone entries, each below 1 % of a step."));
-    EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: it needs the time of each rank."));
+    EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: the time of each rank is needed."));
     EXPECT_THAT(shown, HasSubstr("only steps 5 and later"));
   }
 }

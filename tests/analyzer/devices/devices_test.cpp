@@ -86,7 +86,7 @@ TEST(Devices, WhatCannotBeMatchedSaysWhy) {
   EXPECT_THAT(why_no_nvml(rank_on(0, "uuid=GPU-a", two_gpus) + "@device 0 0 uuid=GPU-b\n" + values),
               HasSubstr("it is not certain which GPU the rank used"));
   EXPECT_THAT(why_no_nvml(rank_on(0, "uuid=GPU-a", format("{} meta.nvml_mig_0=on", two_gpus)) + values),
-              HasSubstr("MIG divides its GPU"));
+              HasSubstr("MIG divides the rank's GPU"));
   EXPECT_EQ(why_no_nvml(rank_on(0, "uuid=GPU-a") + work_of(0)), "not sampled");
   EXPECT_EQ(why_no_nvml(rank_on(0, "uuid=GPU-a", R"(meta.nvml_problem="Driver Not Loaded")") + work_of(0)),
             "not sampled: Driver Not Loaded");

@@ -64,8 +64,10 @@ TEST(ExposedCommunication, DoesNotRepeatTheAdviceOnRanksThatAreMissing) {
   EXPECT_EQ(finding.severity, FindingSeverity::critical) << "62 % of the time";
   EXPECT_THAT(finding.evidence, HasSubstr("it is not known how much of it is waiting and how much is transfer"));
   EXPECT_THAT(finding.advice, Not(HasSubstr("Record all ranks")));
-  EXPECT_THAT(finding.advice,
-              HasSubstr("gradient accumulation), unless this is mostly waiting for ranks that were not recorded."));
+  EXPECT_THAT(
+      finding.advice,
+      HasSubstr("gradient accumulation), unless most of the exposed communication is waiting for ranks that were "
+                "not recorded."));
 }
 
 /// Four ranks and 20 steps of 100 ms that end in an operation, of which 12 ms are transfer. In each step the host of

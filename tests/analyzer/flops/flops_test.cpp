@@ -94,7 +94,7 @@ TEST(Flops, CallsWithoutInputsAreLostVisibly) {
   EXPECT_EQ(lost(section.ranks.front(), NotCountable::no_shapes), 1);
   EXPECT_EQ(part(section.ranks.front(), ComputeTime::not_countable), 10'000);
   EXPECT_EQ(section.why_no_flops, "the inputs of operators were not recorded");
-  EXPECT_EQ(section.mfu.why, "no FLOP were counted");
+  EXPECT_EQ(section.mfu.why, "no FLOPs were counted");
   ASSERT_TRUE(section.ladder);
   EXPECT_EQ(ns_of(*section.ladder, LadderStep::compute), 10'000);
   EXPECT_EQ(section.ladder->why_at_compute, section.why_no_flops);
@@ -192,7 +192,7 @@ TEST(Flops, FasterThanThePeakIsAWrongCountOrPeak) {
   const FlopsSection section = flops_of(product_lines, slow);
   ASSERT_FALSE(section.ladder);
   EXPECT_EQ(section.ladder.error().why,
-            "the FLOP count or the peak is wrong: at the peak, the FLOP of rank 0 would take 20.0 µs, but its compute "
+            "the FLOP count or the peak is wrong: at the peak, the FLOPs of rank 0 would take 20.0 µs, but its compute "
             "time is 10.0 µs");
 }
 
@@ -284,7 +284,7 @@ TEST(Flops, TheRunMayTellItsModel) {
     const FlopsSection counted = analyze(*other, {}).flops.value();
     EXPECT_EQ(counted.user_flops_per_step, std::nullopt) << nonsense;
     EXPECT_EQ(counted.why_no_user_flops,
-              format("model_flops_per_step of the run must be a number of FLOP (is '{}')", nonsense));
+              format("model_flops_per_step of the run must be a number of FLOPs (is '{}')", nonsense));
     EXPECT_EQ(counted.ranks.front().model_flops, 2 * flops_of_product);
   }
 }

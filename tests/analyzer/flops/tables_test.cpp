@@ -33,7 +33,7 @@ TEST(FlopTables, ShowTheLadderInPointsThatAddUp) {
   const Report report = analyze(*run, {});
   const std::string text = render_text(report, *run, {}, Colour::no);
   EXPECT_THAT(text, HasSubstr("2.00 GFLOP"));
-  EXPECT_THAT(text, HasSubstr("100.0 % of the FLOP in BF16 (312 TFLOP/s); peaks without sparsity: NVIDIA A100 data"));
+  EXPECT_THAT(text, HasSubstr("100.0 % of the FLOPs in BF16 (312 TFLOP/s); peaks without sparsity: NVIDIA A100 data"));
   EXPECT_THAT(text, HasSubstr("LOSSES"));
   EXPECT_THAT(text, HasSubstr("counted kernels below the peak"));
   const Json json = Json::parse(render_json(report, *run, {}))["flops"];
@@ -66,7 +66,7 @@ TEST(FlopTables, AreLeftOutWithAReasonWhereNothingIsKnown) {
   EXPECT_THAT(text, HasSubstr("no matrix product, convolution or attention was recorded"));
   const Json json = Json::parse(render_json(report, *run, {}))["flops"];
   EXPECT_EQ(json["mfu"], nullptr);
-  EXPECT_EQ(json["why"]["mfu"], "no FLOP were counted");
+  EXPECT_EQ(json["why"]["mfu"], "no FLOPs were counted");
 }
 
 }  // namespace

@@ -239,7 +239,7 @@ std::shared_ptr<const Run> run_of_two_threads(int different_steps) {
 TEST(Scale, DrawsFromAllRanksWhateverTheOrderAndTheSizesOfTheirCollectives) {
   const ScaleAnswer answer = answer_of({run_of_two_threads(0)}, {.to = {4}, .ranks_per_host = 4});
   EXPECT_EQ(answer.why_not_predicted, "");
-  EXPECT_THAT(answer.notes, Contains(HasSubstr("draws out of 48 steps of 2 ranks")));
+  EXPECT_THAT(answer.notes, Contains(HasSubstr("based on 48 steps of 2 ranks")));
 }
 
 TEST(Scale, CountsTheStepsThatItLeavesOut) {
@@ -369,7 +369,7 @@ TEST(Scale, DividesOwnTimeAsItsFitSays) {
   EXPECT_THAT(fitted.notes, Contains(HasSubstr("of the own time of a single rank does not shrink")));
   const ScaleAnswer alone = answer_of({run_of(4, 0.001, 30, 32)}, options);
   EXPECT_LT(alone.predicted.front().step_ns, fitted.predicted.front().step_ns);
-  EXPECT_THAT(alone.notes, Contains(HasSubstr("All own time is assumed to be divided")));
+  EXPECT_THAT(alone.notes, Contains(HasSubstr("All own time is assumed to shrink")));
 }
 
 TEST(Scale, TellsABatchThatNeitherGrowsNorStays) {

@@ -245,7 +245,7 @@ TEST(WhatIf, IsRefusedWhereTheReplayMissesWhatWasMeasured) {
   replayed.graph->steps[0].measured_ns = 106;
   const auto section = what_if_of(replayed);
   ASSERT_FALSE(section);
-  EXPECT_THAT(section.error().why, HasSubstr("misses the measured time by 6 %"));
+  EXPECT_THAT(section.error().why, HasSubstr("differs from the measured time by 6 %"));
   replayed.graph->steps[0].measured_ns = 104;
   EXPECT_TRUE(what_if_of(replayed));
 }

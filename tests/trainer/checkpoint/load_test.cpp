@@ -58,7 +58,7 @@ TEST(Loading, AnyRangeIsPutTogetherFromTheFilesThatHoldIt) {
                                                                       static_cast<std::size_t>(4 * (end - begin)))));
     }
   for (const ElementRange range : {ElementRange{0, 21}, {-1, 4}, {5, 4}})
-    EXPECT_THAT(message_of(checkpoint.read("w", range)), HasSubstr("but it has 20"));
+    EXPECT_THAT(message_of(checkpoint.read("w", range)), HasSubstr("but the tensor has 20"));
 }
 
 TEST(Loading, TakesTheStepThatIsNamed) {
@@ -74,16 +74,19 @@ TEST(Loading, TakesTheStepThatIsNamed) {
 
 TEST(Loading, WithoutLatestSaysWhatThereIs) {
   const TemporaryFolder folder;
-  EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
-            folder.path().string() + ": has no file latest, which names the latest checkpoint");
+  EXPECT_EQ(
+      message_of(Checkpoint::open(folder.path())),
+      folder.path().string() + ": cannot tell which checkpoint is the latest, because the file 'latest' is missing");
   EXPECT_EQ(message_of(Checkpoint::open(folder / "absent")),
-            (folder / "absent").string() + ": has no file latest, which names the latest checkpoint");
+            (folder / "absent").string() +
+                ": cannot tell which checkpoint is the latest, because the file 'latest' is missing");
   EXPECT_THAT(saved_steps(folder / "absent"), IsEmpty());
   ASSERT_TRUE(save({folder.path()}, state_of(1), 10).front());
   fs::remove(folder / "latest");
   EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
             folder.path().string() +
-                ": has no file latest, which names the latest checkpoint; there is a checkpoint of step 10");
+                ": cannot tell which checkpoint is the latest, because the file 'latest' is missing; there is a "
+                "checkpoint of step 10");
 }
 
 TEST(Loading, AHostileLatestLeadsNowhere) {
@@ -193,8 +196,8 @@ TEST(Loading, APartIsOnlyReadAsItWasSplit) {
   auto checkpoint = Checkpoint::open(folder.path()).value();
   EXPECT_EQ(checkpoint.read("w@tp1of2", {0, 4}).value(), state[1].bytes);
   EXPECT_THAT(message_of(checkpoint.read("w@tp1of4", {0, 2})),
-              HasSubstr("it has w@tp0of2, but no w@tp1of4: a split tensor can be read only with the same split"));
-  EXPECT_THAT(message_of(checkpoint.read("w", {0, 8})), HasSubstr("it has w@tp0of2, but no w: "));
+              HasSubstr("it contains w@tp0of2, but not w@tp1of4: a split tensor can be read only with the split"));
+  EXPECT_THAT(message_of(checkpoint.read("w", {0, 8})), HasSubstr("it contains w@tp0of2, but not w: "));
   EXPECT_THAT(message_of(checkpoint.read("v", {0, 8})), HasSubstr("it has no tensor v"));
 }
 

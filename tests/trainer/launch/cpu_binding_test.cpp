@@ -21,7 +21,7 @@ TEST(CpuBinding, FewerCoresThanThreadsAreRefusedWithTheNumbers) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::usage);
   EXPECT_THAT(refused.error().message,
-              HasSubstr("2 ranks x 2 threads need one core per thread, but only 3 may be used"));
+              HasSubstr("2 ranks x 2 threads need one core per thread, but only 3 can be used"));
   EXPECT_THAT(refused.error().message, HasSubstr("(0-2)"));
 }
 

@@ -144,7 +144,7 @@ TEST_P(TrainDevicesBadInput, IsRefusedInOneSentence) {
 INSTANTIATE_TEST_SUITE_P(
     Options, TrainDevicesBadInput,
     ::testing::Values(
-        Refused{"--parallel mp --devices 4 --layers 2", "4 devices cannot share the 3 blocks of the mlp"},
+        Refused{"--parallel mp --devices 4 --layers 2", "4 devices cannot share the 3 blocks of the model mlp"},
         Refused{"--parallel mp --split 1,2,2", "it has 3 parts, but the number of devices is 2"},
         Refused{"--parallel mp --ranks 2", "--parallel mp runs on one rank, not on 2"},
         Refused{"--parallel dp --global-batch 9", "--global-batch 9 cannot be divided evenly over 2 devices"},

@@ -175,8 +175,8 @@ TEST_P(TrainPipelineBadInput, IsRefusedInOneSentence) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, TrainPipelineBadInput,
-    ::testing::Values(Refused{"--ranks 4 --layers 2", "4 stages cannot share the 3 blocks of the mlp"},
-                      Refused{"--ranks 2 --split 2,9", "its parts do not add up to the 5 blocks of the mlp"},
+    ::testing::Values(Refused{"--ranks 4 --layers 2", "4 stages cannot share the 3 blocks of the model mlp"},
+                      Refused{"--ranks 2 --split 2,9", "its parts do not add up to the 5 blocks of the model mlp"},
                       Refused{"--ranks 4 --schedule interleaved --micro-batches 9",
                               "does not support --micro-batches 9; use 8 or 10"},
                       Refused{"--ranks 2 --global-batch 10",

@@ -67,12 +67,13 @@ std::string why_missing(const CheckpointManifest& manifest, const std::string& t
   const ModeSizes& sizes = manifest.facts.sizes;
   for (const TensorInfo& other : manifest.tensors)
     if (without_part(other.name) == without_part(tensor))
-      return format("it has {}, but no {}: a split tensor can be read only with the same split; train with {}",
-                    other.name, tensor,
-                    sizes.mode == "3d"
-                        ? format("--parallel 3d --dp {} --tp {} --pp {}", sizes.dp, sizes.tp, sizes.pp)
-                        : format("--parallel {} on {}", sizes.mode,
-                                 counted(static_cast<std::uint64_t>(sizes.dp * sizes.tp * sizes.pp), "rank")));
+      return format(
+          "it contains {}, but not {}: a split tensor can be read only with the split with which it was saved; train "
+          "with {}",
+          other.name, tensor,
+          sizes.mode == "3d" ? format("--parallel 3d --dp {} --tp {} --pp {}", sizes.dp, sizes.tp, sizes.pp)
+                             : format("--parallel {} on {}", sizes.mode,
+                                      counted(static_cast<std::uint64_t>(sizes.dp * sizes.tp * sizes.pp), "rank")));
   return format("it has no tensor {}", tensor);
 }
 
@@ -214,8 +215,9 @@ Result<Checkpoint> Checkpoint::open(const fs::path& folder, std::optional<std::i
   if (!step) {
     std::error_code ignored;
     if (!fs::exists(folder / latest_name, ignored))
-      return fail(ErrorKind::unreadable, format("{}: has no file {}, which names the latest checkpoint{}",
-                                                folder.string(), latest_name, other_steps(folder, -1)));
+      return fail(ErrorKind::unreadable,
+                  format("{}: cannot tell which checkpoint is the latest, because the file '{}' is missing{}",
+                         folder.string(), latest_name, other_steps(folder, -1)));
     RS_TRY(step, read_latest(folder));
   }
   const fs::path path = present_folder(folder, *step);
@@ -247,8 +249,9 @@ Result<std::vector<std::byte>> Checkpoint::read(const std::string& tensor, Eleme
   const auto& [info, places] = found->second;
   const std::int64_t elements = elements_of(info).value_or(0);
   if (range.begin < 0 || range.end < range.begin || range.end > elements)
-    return fail(ErrorKind::not_computable, format("{}: elements {} to {} of tensor {} were requested, but it has {}",
-                                                  path(), range.begin, range.end, tensor, elements));
+    return fail(ErrorKind::not_computable,
+                format("{}: elements {} to {} of tensor {} were requested, but the tensor has {}", path(), range.begin,
+                       range.end, tensor, elements));
   std::vector<std::byte> bytes(static_cast<std::size_t>(range.count() * bytes_of(info.type)));
   std::int64_t at = range.begin;
   const auto fill = [&](const Place& place) -> Result<void> {

@@ -64,7 +64,7 @@ std::int64_t update_space(const std::vector<Updated>& order, const OptimizerOpti
 
 void add_update_space(Moment& update, const std::vector<Updated>& order, const OptimizerOptions& options) {
   update.add("tensors of the update", update_space(order, options),
-             "temporary: for one parameter at a time, minus the gradients freed by then");
+             "temporary, for one parameter at a time; less the gradients that are already freed");
 }
 
 class MemoryOf {
@@ -113,7 +113,7 @@ class MemoryOf {
   /// those it has in the end.
   void add_uncast_gradient(Moment& backward, std::int64_t bytes) const {
     const std::int64_t computed = part_.activation_bytes();
-    if (computed != width_) backward.add("a gradient in bf16", bytes / width_ * computed, "before it is cast");
+    if (computed != width_) backward.add("a gradient in bf16", bytes / width_ * computed, "before it is cast to f32");
   }
   [[nodiscard]] std::int64_t largest_parameter() const {
     std::size_t most = 0;
@@ -201,8 +201,8 @@ class MemoryOf {
     const auto see = [&](std::int64_t arriving) {
       Moment now;
       now.add("gradients", shards, "this rank's shards");
-      now.add("buckets", open, keeps ? "of all gradients" : "one being reduced, one being filled");
-      now.add("a gradient", arriving, "on its way into its bucket");
+      now.add("buckets", open, keeps ? "for all gradients" : "one is being reduced while the next is filled");
+      now.add("a gradient", arriving, "before it is copied into its bucket");
       add_uncast_gradient(now, arriving);
       most = larger(std::move(most), std::move(now));
     };
@@ -244,10 +244,10 @@ class MemoryOf {
       const auto see = [&](std::int64_t gathered, std::int64_t reduced) {
         Moment now;
         now.add("gradients", shards, "this rank's shards");
-        now.add("gathered units", gathered, "one in use, one arriving");
+        now.add("gathered units", gathered, "one in use, the next one being gathered");
         now.add("gradients of a unit", gradients, "before they are copied for the reduction");
         add_uncast_gradient(now, largest_parameter());
-        now.add("reductions", reduced, "gradients of a unit on their way to their owners");
+        now.add("reductions", reduced, "gradients of a unit that are being reduced");
         most = larger(std::move(most), std::move(now));
       };
       see(own + next, reducing);
@@ -279,7 +279,7 @@ class MemoryOf {
       terms = std::max(terms, elements_with_terms(part_.chunks[i]));
     }
     gradients = padded + (sharded ? padded / ranks : 0);
-    const char* formula = sharded ? "in buckets, and this rank's shards of them" : "in buckets";
+    const char* formula = sharded ? "in buckets, plus this rank's shards of them" : "in buckets";
     Moment backward;
     backward.add("gradients", raw_bytes(), "as large as the parameters");
     add_uncast_gradient(backward, largest_parameter());

@@ -132,7 +132,7 @@ class TrafficOf {
       for (const ImageMeanSize& mean : block.means) {
         const std::int64_t often = runs() * (mean.on_tiles ? 2 : 1);
         add("tile halo", "allreduce", often, often * samples() * mean.channels * width_,
-            "samples x channels of each mean over the image");
+            "samples x channels, for each mean over the image");
       }
       if (!options_.tile.exchange_halos) continue;
       for (const ImageLayer& layer : block.windows) add_halos(layer);
@@ -156,8 +156,8 @@ class TrafficOf {
     const auto send = [&](std::int64_t lines, const char* formula) {
       if (lines > 0) add("tile halo", "send", runs(), runs() * lines * line, formula);
     };
-    constexpr auto forward = "samples x channels x halo of each layer and neighbour, in forward";
-    constexpr auto backward = "samples x channels x halo of each layer and neighbour, for the gradients in backward";
+    constexpr auto forward = "samples x channels x halo, for each layer and neighbour in forward";
+    constexpr auto backward = "samples x channels x halo, for the gradients of each layer and neighbour in backward";
     if (has_before) send(halo.after, forward);
     if (has_after) send(halo.before, forward);
     if (!layer.input_needs_gradient) return;
@@ -196,13 +196,13 @@ class TrafficOf {
     const std::int64_t own = whole / sharers_of(question_);
     if (is_column) {
       add(group, "allgather", 2 * runs(), 2 * own,
-          "this rank's tokens of the input of each column-parallel layer, in forward and backward");
+          "input of each column-parallel layer for this rank's tokens, in forward and backward");
       if (layer.input_needs_gradient)
         add(group, "reduce_scatter", runs(), own,
-            "this rank's tokens of the gradient of each column-parallel layer's input");
+            "gradient of each column-parallel layer's input for this rank's tokens");
     } else {
-      add(group, "reduce_scatter", runs(), own, "this rank's tokens of the output of each row-parallel layer");
-      add(group, "allgather", runs(), own, "this rank's tokens of the gradient of each row-parallel layer's output");
+      add(group, "reduce_scatter", runs(), own, "output of each row-parallel layer for this rank's tokens");
+      add(group, "allgather", runs(), own, "gradient of each row-parallel layer's output for this rank's tokens");
     }
   }
 

@@ -31,8 +31,8 @@ Result<std::vector<int>> cores_of(std::span<const int> allowed, const CoreShare&
   if (each < share.threads) {
     return fail(
         ErrorKind::usage,
-        format("--bind-cpus: {} x {} need one core per thread, but only {} may be used here ({}); use fewer "
-               "ranks, or omit --bind-cpus if the launcher binds ranks itself (srun --cpu-bind)",
+        format("--bind-cpus: {} x {} need one core per thread, but only {} can be used here ({}); use fewer ranks, or "
+               "omit --bind-cpus if the launcher binds ranks itself (srun --cpu-bind)",
                counted(share.ranks, "rank"), counted(share.threads, "thread"), allowed.size(), text_of(allowed)));
   }
   const auto own = allowed.subspan(static_cast<std::size_t>(share.rank * each), static_cast<std::size_t>(each));

@@ -57,8 +57,8 @@ std::vector<std::size_t> balanced_split(std::span<const double> costs, std::size
 Result<std::vector<std::size_t>> split_blocks(const std::string& split, std::span<const double> costs,
                                               std::size_t parts, const SplitWords& words) {
   if (costs.size() < parts) {
-    return fail(ErrorKind::usage, format("{} {} cannot share the {} of the {}; use fewer {}, or more --layers", parts,
-                                         words.parts, counted(costs.size(), "block"), words.model, words.fewer));
+    return fail(ErrorKind::usage, format("{} {} cannot share the {} of the model {}; use fewer {}, or more --layers",
+                                         parts, words.parts, counted(costs.size(), "block"), words.model, words.fewer));
   }
   if (split.empty()) return balanced_split(costs, parts);
   RS_TRY(const auto sizes, numbers_of(split));
@@ -69,7 +69,7 @@ Result<std::vector<std::size_t>> split_blocks(const std::string& split, std::spa
   std::size_t total = 0;
   for (const std::size_t size : sizes) total += std::min(size, costs.size() + 1);  // no sum of damage overflows
   if (total != costs.size()) {
-    return fail(ErrorKind::usage, format("--split {}: its parts do not add up to the {} of the {}", split,
+    return fail(ErrorKind::usage, format("--split {}: its parts do not add up to the {} of the model {}", split,
                                          counted(costs.size(), "block"), words.model));
   }
   return sizes;

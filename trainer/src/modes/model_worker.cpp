@@ -333,8 +333,8 @@ Result<void> ModelWorker::restore(const std::vector<at::Tensor>& values, std::in
 std::string ModelWorker::batch_text() const {
   std::string text = format("{} ", setting_.plan.batch.per_device);
   if (sharing_.tiles) {
-    text +=
-        format("in {} x {} tiles each", sharing_.tiles->count(row_dimension), sharing_.tiles->count(column_dimension));
+    text += format("(each cut into {} x {} tiles)", sharing_.tiles->count(row_dimension),
+                   sharing_.tiles->count(column_dimension));
   } else if (sharing_.split.is_split()) {
     text += format("on all {} ranks", sharing_.split.parts());
   } else {

@@ -78,10 +78,10 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
 void add_training_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--steps", o.steps, "Steps to train (default: as many as --epochs needs if it is given, otherwise 20)")
       ->check(CLI::Range(1, 1000000000));
-  app.add_option("--epochs", o.epochs, "Passes over the data; --steps can end the run earlier")
+  app.add_option("--epochs", o.epochs, "Number of passes over the data; --steps can end the run earlier")
       ->check(CLI::Range(1, 1000000));
   auto* global = app.add_option("--global-batch", o.global_batch,
-                                "Samples per step of all ranks together (default: follows from --batch-per-device)");
+                                "Samples per step, for all ranks together (default: follows from --batch-per-device)");
   auto* device = app.add_option("--batch-per-device", o.batch_per_device,
                                 "Samples per micro-step and device (default 8; in pp and 3d, 4 per micro-batch)");
   global->check(CLI::Range(1, 1 << 24))->excludes(device);
@@ -142,7 +142,8 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   add_choice(app, "--device", o.device.wish, device_names,
              "Train on GPUs (NCCL) or on the CPU (Gloo); auto (default) uses GPUs if there is one for each rank");
   app.add_flag("--share-gpu", o.device.share_gpu,
-               "Let ranks of this machine share GPUs (with --device cuda), to test the trainer, not its speed");
+               "Let ranks of this machine share GPUs (with --device cuda): a way to test the trainer, but not to "
+               "measure its speed");
   add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names,
              "Gradient reducer: the trainer's own or PyTorch's (default own)");
   app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB (default 25; 0.5 for tiny models)")
@@ -151,7 +152,8 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_flag("--broadcast-buffers,!--no-broadcast-buffers", o.ddp.broadcast_buffers,
                "Copy buffers (BatchNorm statistics) from rank 0 to all ranks in each step (default on)");
   app.add_flag("--sync-bn", o.sync_batch_norm,
-               "BatchNorm computes its statistics from the samples of all ranks (SyncBatchNorm); tile always does");
+               "BatchNorm computes its statistics from the samples of all ranks (SyncBatchNorm); the mode tile always "
+               "does this");
 }
 
 void add_pipeline_options(CLI::App& app, TrainOptions& o) {
@@ -175,7 +177,7 @@ void add_tile_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--tiles", o.tile.grid, "Rows x columns of tiles, such as 2x2 (default: one row per rank)");
   app.add_option_function<std::string>(
          "--halo", [&o](const std::string& value) { o.tile.exchange_halos = value == "on"; },
-         "Whether tiles exchange their borders (default on); off gives wrong results, as a demonstration")
+         "Whether tiles exchange their borders (default on); off gives wrong results and is only a demonstration")
       ->check(CLI::IsMember({"on", "off"}))
       ->type_name("on|off");
 }
@@ -212,7 +214,7 @@ void add_validation_options(CLI::App& app, TrainOptions& o) {
 
 void add_mesh_options(CLI::App& app, TrainOptions& o) {
   MeshOptions& mesh = o.mesh;
-  app.add_option("--dp", mesh.shape.data, "Copies of the model in 3d (default: ranks divided by --tp and --pp)")
+  app.add_option("--dp", mesh.shape.data, "Copies of the model in 3d (default: number of ranks divided by --tp x --pp)")
       ->check(CLI::Range(1, 65536));
   app.add_option("--tp", mesh.shape.tensor, "Ranks that share each layer in 3d (default 1)")
       ->check(CLI::Range(1, 65536));
@@ -240,14 +242,13 @@ void add_launch_options(CLI::App& app, TrainOptions& o) {
 
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--pace", raw.pace,
-                 "Nominal compute time of a step, which ranks keep by waiting: milliseconds, auto (measured) or off. "
-                 "The default is auto if there are more ranks than cores, so that ranks do not disturb one another; "
-                 "otherwise it is off. On GPUs, auto means off")
+                 "Nominal compute time of a step: milliseconds, auto (measured) or off. A rank that computes faster "
+                 "waits until this time has passed. The default is auto if there are more ranks than cores, so that "
+                 "ranks do not disturb one another; otherwise it is off. On GPUs, auto means off")
       ->capture_default_str();
   app.add_option("--seq-dist", raw.lengths,
-                 "Sample lengths of gpt in tokens, up to --seq, so that ranks have unequal work: full, "
-                 "uniform:SHORTEST-LONGEST or "
-                 "lognormal:MEDIAN,SIGMA")
+                 "Lengths of gpt's samples in tokens, at most --seq: full (all of length --seq), "
+                 "uniform:SHORTEST-LONGEST or lognormal:MEDIAN,SIGMA. Unequal lengths give the ranks unequal work")
       ->capture_default_str();
   app.add_option("--fault", raw.faults, "Inject a fault (repeatable): " + fault_forms())
       ->take_all()

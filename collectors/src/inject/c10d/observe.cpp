@@ -26,8 +26,9 @@ std::string observe_once(std::string_view version) {
   std::vector<Hook> hooks = gloo_hooks(*layout);
   for (const auto& more : {transport_hooks(), wait_hooks()}) hooks.insert(hooks.end(), more.begin(), more.end());
   // A library without these is another build than those verified: its layouts may differ, too.
-  const std::string why = load_tensor_functions(torch_library) ? stand_in_front(torch_library, hooks)
-                                                               : "it does not export the sizes of tensors";
+  const std::string why = load_tensor_functions(torch_library)
+                              ? stand_in_front(torch_library, hooks)
+                              : "it does not export the functions that return the sizes of tensors";
   return why.empty() ? ""
                      : format("collectives of the gloo backend of this PyTorch {} are not recorded: {}", version, why);
 }

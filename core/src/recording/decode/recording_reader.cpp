@@ -46,7 +46,7 @@ Result<void> check_version(const fs::path& path) {
   const auto manifest = read_manifest(path);
   if (!manifest || manifest->major <= format_major) return {};
   return fail(ErrorKind::unreadable,
-              format("{} was recorded in format {}.{}; this rankscope reads up to {}.x: use a newer rankscope",
+              format("{} was recorded in format {}.{}; this rankscope reads formats up to {}.x: use a newer rankscope",
                      path.string(), manifest->major, manifest->minor, format_major));
 }
 

@@ -162,7 +162,7 @@ Result<SegmentStatic> read_fixed(std::span<const std::byte> page) {
   if (fixed.magic != segment_magic) return fail(ErrorKind::unreadable, "it is not a rankscope segment");
   if (fixed.major > format_major)
     return fail(ErrorKind::unreadable,
-                format("it has format version {}.{}; this rankscope reads up to {}.x: use a newer rankscope",
+                format("it has format version {}.{}; this rankscope reads formats up to {}.x: use a newer rankscope",
                        fixed.major, fixed.minor, format_major));
   if (crc32c(page.data(), sizeof fixed) != read_at<std::uint32_t>(page, offsetof(SegmentHeader, static_crc)))
     return fail(ErrorKind::unreadable, "its header is damaged (checksum)");

@@ -260,7 +260,7 @@ QString MemoryModel::tip_of(int row, Column column) const {
   QString tip = run_peak_text(row) + tr("\nClick to go there.");
   if (device == nullptr) return tip;
   if (device->total_bytes) tip += tr("\nTotal memory: %1").arg(size_text(*device->total_bytes));
-  if (device->left_bytes) tip += tr("\nNever reserved: %1").arg(size_text(*device->left_bytes));
+  if (device->left_bytes) tip += tr("\nMemory that was never reserved: %1").arg(size_text(*device->left_bytes));
   return line(row).quantity == MemoryQuantity::reserved ? tip : tip + holders_text(*device);
 }
 

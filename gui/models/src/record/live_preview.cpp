@@ -74,7 +74,7 @@ QString note_of(const LiveView& view) {
   else if (!any_step)
     notes << QObject::tr("No step marks yet (%1).").arg(qt_text(counted(events, "event")));
   if (view.elsewhere > 0)
-    notes << QObject::tr("%1 on other hosts; recordings from there appear at the end.")
+    notes << QObject::tr("%1 on other hosts; what they record appears at the end.")
                  .arg(qt_text(counted(view.elsewhere, "recorder")));
   if (view.behind_bytes > 0)
     notes << QObject::tr("The preview has %1 MB left to read.")

@@ -129,20 +129,20 @@ QVariant StepMapModel::headerData(int section, Qt::Orientation orientation, int 
 QString StepMapModel::caption() const {
   if (lateness_.ranks.empty()) return {};
   const QString step = time_text(nanoseconds{lateness_.median_step_ns});
-  return measure_ == Measure::lateness ? tr("ms above the median rank; median step %1").arg(step)
-                                       : tr("ms above the median step of %1").arg(step);
+  return measure_ == Measure::lateness ? tr("ms above the median rank; the median step takes %1").arg(step)
+                                       : tr("ms above the median step, which takes %1").arg(step);
 }
 
 QString StepMapModel::help() const {
   switch (measure_) {
     case Measure::lateness:
       return tr(
-          "Own time of each rank (without waiting for others) minus that of the median rank of the same step, in ms. A "
-          "row that stays orange is a slow rank.");
+          "Own time of each rank (without its waits for others) minus the own time of the median rank in the same "
+          "step, in ms. A row that is orange in most steps is a slow rank.");
     case Measure::step_time:
       break;
   }
-  return tr("Time of each step minus that of the median step, in ms. An orange column is a slow step.");
+  return tr("Time of each step minus the time of the median step, in ms. An orange column is a slow step.");
 }
 
 QString StepMapModel::why_empty() const {

@@ -140,7 +140,7 @@ NameTimesModel::NameTimesModel(const Statistics& statistics, QObject* parent)
            {tr("Share"), tr("Share of the own time of all names"), Align::right},
            {tr("Total"), tr("Time inside the range; calls nested in a call of the same name are not counted again"),
             Align::right},
-           {tr("Mean"), tr("Total / calls"), Align::right},
+           {tr("Mean"), tr("Total time divided by the number of calls"), Align::right},
            {tr("Longest"), tr("Duration of the longest call, without any part outside the range"), Align::right}},
           parent),
       statistics_(statistics) {

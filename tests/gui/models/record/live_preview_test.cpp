@@ -57,9 +57,8 @@ TEST(LivePreview, SaysWhatItCannotTell) {
   EXPECT_EQ(note_of(view).toStdString(), "");
   view.elsewhere = 2;
   view.behind_bytes = 2'500'000;
-  EXPECT_EQ(
-      note_of(view).toStdString(),
-      "2 recorders on other hosts; recordings from there appear at the end. The preview has 2.5 MB left to read.");
+  EXPECT_EQ(note_of(view).toStdString(),
+            "2 recorders on other hosts; what they record appears at the end. The preview has 2.5 MB left to read.");
 }
 
 TEST(LivePlot, BothAxesGoFromNoughtToOne) {

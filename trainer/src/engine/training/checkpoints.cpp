@@ -166,7 +166,7 @@ Result<std::int64_t> Checkpoints::resume() {
                        options.folder, steps.back()));
   }
   if (options.resume == Resume::if_saved && steps.empty()) {
-    log_progress(format("{}: it contains no checkpoint yet, so training begins with step 0", options.folder));
+    log_progress(format("{}: this folder contains no checkpoint yet, so training begins with step 0", options.folder));
   }
   if (options.resume == Resume::no || (options.resume == Resume::if_saved && steps.empty())) return 0;
   // A crash right behind the first checkpoint leaves it without `latest`.
@@ -180,17 +180,15 @@ Result<std::int64_t> Checkpoints::resume() {
   for (const StateTensor& tensor : state) tensors.push_back(tensor.tensor);
   RS_TRY_VOID(check_fits(checkpoint, model_options(plan_), optimizer_name(plan_.options.optimizer), tensors));
   if (facts.global_batch != plan_.plan.batch.global || facts.seed != plan_.options.seed) {
-    return fail(ErrorKind::usage,
-                format("{}: it was saved with --global-batch {} and --seed {}; use the same values, otherwise the "
-                       "samples that follow would differ",
-                       checkpoint.path(), facts.global_batch, facts.seed));
+    return fail(ErrorKind::usage, format("{}: it was saved with --global-batch {} and --seed {}; use the same values, "
+                                         "otherwise training would continue with different samples",
+                                         checkpoint.path(), facts.global_batch, facts.seed));
   }
   if (facts_of(plan_, facts.step).cursor != facts.cursor) {
-    return fail(
-        ErrorKind::usage,
-        format("{}: with these --ranks and --accumulate the samples that follow would differ; use the values with "
-               "which it was saved ({})",
-               checkpoint.path(), counted(static_cast<std::uint64_t>(facts.world_size), "rank")));
+    return fail(ErrorKind::usage,
+                format("{}: with these values of --ranks and --accumulate, training would continue with different "
+                       "samples; use the values with which it was saved ({})",
+                       checkpoint.path(), counted(static_cast<std::uint64_t>(facts.world_size), "rank")));
   }
   if (options.resume == Resume::yes && facts.step >= plan_.plan.steps) {
     return fail(ErrorKind::usage, format("{}: training has already completed {}; use a larger --steps",
