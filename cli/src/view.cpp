@@ -78,7 +78,8 @@ Error become_viewer(const std::vector<std::string>& command) {
 Action declare_view(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ViewArguments>();
   add_run(app, arguments->run)->required(false);
-  app.add_option("--at", arguments->at, "show 100 ms around this time of the run: 1.5s, 200ms, 40us");
+  app.add_option("--at", arguments->at,
+                 "show 100 ms around this time since the start of the run, e.g. 1.5s, 200ms or 40us");
   app.add_option("--ranks", arguments->ranks, "show only these ranks, e.g. 0,2,4-7");
   app.add_option("--compare", arguments->compare,
                  "show this run below RUN, aligned by step, and show what changed; two .rankscope folders or packs can "

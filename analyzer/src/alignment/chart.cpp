@@ -112,7 +112,8 @@ void write_clocks(Writer& page, const Source& source) {
   if (!rows.empty()) draw(page, rows);
   write_table(page, clock_table(section, most_rows(source.options)), "How the clocks differ from each other");
   if (section.clocks.size() > most_rows(source.options))
-    page.element("p", format("{} more; the JSON report has all.", section.clocks.size() - most_rows(source.options)));
+    page.element("p", format("{} more ranks are not shown; the JSON report lists all.",
+                             section.clocks.size() - most_rows(source.options)));
 }
 
 }  // namespace rankscope::analyzer::html

@@ -29,7 +29,7 @@ void write_traffic(Writer& page, const BandwidthSection& section, std::size_t mo
                  {{"class", "faint"}});
   write_table(page, traffic_table(section, most), "Sends from rank to rank, most bytes first");
   if (section.traffic.size() > most)
-    page.element("p", format("{} more; the JSON report has them.", section.traffic.size() - most));
+    page.element("p", format("{} more are not shown; the JSON report lists them.", section.traffic.size() - most));
 }
 
 }  // namespace
@@ -42,14 +42,14 @@ void write_bandwidth(Writer& page, const Source& source) {
   if (!section.rows.empty()) {
     write_table(page, bandwidth_table(section, most), "Bandwidth by group, operation and size (1 GB = 10⁹ bytes)");
     if (section.rows.size() > most)
-      page.element("p", format("{} more; the JSON report has them.", section.rows.size() - most));
+      page.element("p", format("{} more are not shown; the JSON report lists them.", section.rows.size() - most));
     for (const std::string& note : bandwidth_notes(section)) page.element("p", note, {{"class", "faint"}});
   }
   if (!section.traffic.empty()) write_traffic(page, section, most);
   if (section.margins.empty()) return;
   write_table(page, margin_table(section, most), "Bytes that each rank sent, received and gave to collectives");
   if (section.margins.size() > most)
-    page.element("p", format("{} more; the JSON report has them.", section.margins.size() - most));
+    page.element("p", format("{} more are not shown; the JSON report lists them.", section.margins.size() - most));
   page.element("p",
                "Given to collectives: the number of elements times their size, on each rank. The paths that the data "
                "took are not recorded.",

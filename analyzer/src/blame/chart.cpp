@@ -14,7 +14,7 @@ std::string delay_tooltip(RankId waiting, RankId last_to_arrive, std::int64_t ns
 }
 
 void write_left_out(Writer& page, std::size_t all, std::size_t shown) {
-  if (all > shown) page.element("p", format("{} more; the JSON report has them.", all - shown));
+  if (all > shown) page.element("p", format("{} more are not shown; the JSON report lists them.", all - shown));
 }
 
 void write_waiting(Writer& page, const BlameSection& section) {

@@ -192,7 +192,7 @@ BlameResult find_blame(const Run& run, const ClockTrust& clocks, const Section<S
   if (!rows) return none(rows.error().why);
   const std::span<const Operation> operations = matching.section->operations;
   const auto shows = [&run](const Operation& operation) { return shows_waits(run, operation); };
-  if (std::ranges::none_of(operations, shows)) return none("it is not known for any operation who waited for whom");
+  if (std::ranges::none_of(operations, shows)) return none("no operation shows which rank waited for which");
   const EarlierOperations earlier{run, operations};
   const MemberTimes times{run, steps, matching, options};
   BlameSection section;

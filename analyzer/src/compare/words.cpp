@@ -189,7 +189,7 @@ std::string unknown_sentence(const Likeness& likeness) {
   for (const std::string& what : likeness.unknown) list += (list.empty() ? "" : " and ") + what;
   return list.empty()
              ? list
-             : format("It is not known whether the runs have the same {}: one of them does not state this.", list);
+             : format("It is not known whether the runs have the same {}: the recordings do not both state it.", list);
 }
 
 std::string loss_sentence(const ComparedRun& run) {

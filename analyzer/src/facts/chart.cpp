@@ -12,7 +12,8 @@ void write_ranks(Writer& page, const Source& source) {
   constexpr std::size_t most = 512;
   write_table(page, facts_table(facts, most), "Where each rank ran and how it ended");
   page.element("p", "CPU = median of the samples, 100 % is one core.", {{"class", "faint"}});
-  if (facts.size() > most) page.element("p", format("{} more; the JSON report has all.", facts.size() - most));
+  if (facts.size() > most)
+    page.element("p", format("{} more ranks are not shown; the JSON report lists all.", facts.size() - most));
 }
 
 void write_about(Writer& page, const Source& source) {

@@ -54,7 +54,8 @@ void write_findings(Writer& page, const Source& source) {
   for (std::size_t i = 0; i < std::min(most, report.findings->size()); ++i)
     write_finding(page, report, (*report.findings)[i]);
   if (report.findings->size() > most)
-    page.element("li", format("{} more; the JSON report has all.", report.findings->size() - most));
+    page.element("li",
+                 format("{} more findings are not shown; the JSON report lists all.", report.findings->size() - most));
 }
 
 }  // namespace rankscope::analyzer::html

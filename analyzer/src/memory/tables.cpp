@@ -98,8 +98,8 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
   if (any([](const auto& memory) { return memory.reserved.bytes.has_value(); }))
     notes.emplace_back(
         "Reserved: memory held by the framework; memory of the CUDA context, libraries and other processes is not "
-        "included. Unused: the smallest share of reserved memory that was not allocated while reserved memory was at "
-        "its peak.");
+        "included. Unused: the share of the reserved memory that was not allocated when the most memory was reserved "
+        "(the smallest such share, if that happened several times).");
   if (any([](const auto& memory) { return memory.changes_only; }))
     notes.emplace_back(
         "Only changes of the allocated memory were recorded, not totals: the column allocated shows the growth since "

@@ -42,8 +42,8 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
                                  duration_text(headroom / means.parts()),
                                  section.rank_steps > 0 ? "step and rank" : "rank"));
   noted.notes.emplace_back(
-      "If several operations run at the same time, that time is counted for the operation that started first. A high "
-      "hidden share can conceal waiting or slow compute.");
+      "If several operations run at the same time, that time is counted for the operation that started first. A large "
+      "hidden share is not always good: waiting for other ranks can be hidden, too, and slow compute hides more.");
   return noted;
 }
 

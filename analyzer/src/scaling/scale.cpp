@@ -277,10 +277,10 @@ class Prediction {
                scaling::draws, counted(static_cast<std::int64_t>(pool.systems.size()), "step"), base_.ranks,
                100 * pool.between_ranks, 100 * pool.within_ranks));
     if (answer_.scaling == Scaling::strong) answer_.notes.push_back(about_work());
-    answer_.notes.push_back(
-        format("The replay differs from the measured steps by {:.1f} %. Simulated steps with the measured number of "
-               "ranks are {}; predictions are corrected for this error.",
-               100 * answer_.replay_error, misfit()));
+    answer_.notes.push_back(format(
+        "Replaying the measured steps reproduces their length to within {:.1f} %. Simulated steps with the measured "
+        "number of ranks are {}; predictions are corrected for this error.",
+        100 * answer_.replay_error, misfit()));
     if (!pool.spikes.empty())
       answer_.notes.push_back(
           format("{:.2g} % of the steps of a rank are spikes, far longer than its other steps. With more ranks, more "

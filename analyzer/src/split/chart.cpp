@@ -99,7 +99,7 @@ void write_split(Writer& page, const Source& source) {
   if (const std::string note = without_steps_text(report); !note.empty()) page.element("p", note);
   if (rows.size() < report.rank_rows->size()) {
     page.element("p",
-                 format("Shown: the {} of {} ranks that differ most from the others; the JSON report has all.",
+                 format("Shown: the {} of {} ranks that differ most from the others; the JSON report lists all.",
                         rows.size(), report.rank_rows->size()),
                  {{"class", "faint"}});
   }

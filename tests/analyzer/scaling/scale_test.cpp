@@ -199,7 +199,8 @@ TEST(Scale, SaysByHowMuchItMissesWhatWasMeasured) {
   const ScaleAnswer answer = answer_of({run_of(4)}, {.to = {8}, .ranks_per_host = 8});
   EXPECT_LT(std::abs(answer.model_error), 0.05);
   EXPECT_LT(answer.replay_error, 0.01);
-  EXPECT_THAT(render_scale_text(answer, Colour::no), HasSubstr("The replay differs from the measured steps by"));
+  EXPECT_THAT(render_scale_text(answer, Colour::no),
+              HasSubstr("Replaying the measured steps reproduces their length to within"));
   EXPECT_TRUE(nlohmann::json::parse(render_scale_json(answer)).contains("model_error"));
 }
 

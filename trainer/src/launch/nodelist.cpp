@@ -8,8 +8,9 @@ namespace {
 
 constexpr int most_names = 1 << 20;
 
-tl::unexpected<Error> bad(std::string_view list, std::string_view why) {
-  return fail(ErrorKind::usage, format("the Slurm list '{}' cannot be read: {}", list, why));
+tl::unexpected<Error> bad(std::string_view list, std::string_view why,
+                          std::string_view variable = "SLURM_STEP_NODELIST") {
+  return fail(ErrorKind::usage, format("{} is '{}', which cannot be read: {}", variable, list, why));
 }
 
 std::string padded(std::uint64_t value, std::size_t width) { return format("{:0{}}", value, width); }
@@ -96,7 +97,7 @@ Result<std::vector<int>> expand_task_counts(std::string_view counts) {
     std::optional<int> times = 1;
     if (open != std::string_view::npos)
       times = part.back() == ')' ? number_from(part.substr(open + 2, part.size() - open - 3), bounds) : std::nullopt;
-    if (!value || !times) return bad(counts, "counts must look like 2(x3),1");
+    if (!value || !times) return bad(counts, "counts must look like 2(x3),1", "SLURM_STEP_TASKS_PER_NODE");
     tasks.insert(tasks.end(), static_cast<std::size_t>(*times), *value);
     if (comma == std::string_view::npos) return tasks;
     rest.remove_prefix(comma + 1);

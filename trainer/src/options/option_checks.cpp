@@ -46,8 +46,9 @@ constexpr std::array mode_rules{
     ModeRule{ModeOption::sequence_lengths, "--seq-dist", [](const TrainOptions& o) { return o.data.lengths.vary(); },
              "; ranks that share samples need samples of equal length"},
     ModeRule{ModeOption::replica_check, "--check-replicas", [](const TrainOptions& o) { return o.check_replicas != 0; },
-             "; ranks must have copies of the model"},
-    ModeRule{ModeOption::replica_check, "--fault corrupt", corrupts, "; ranks must have copies of the model"},
+             "; it compares ranks that hold copies of the same model"},
+    ModeRule{ModeOption::replica_check, "--fault corrupt", corrupts,
+             "; it needs ranks that hold copies of the same model"},
 };
 
 Result<void> check_for_mode(const TrainOptions& o) {

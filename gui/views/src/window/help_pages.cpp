@@ -59,8 +59,8 @@ void show_docs(QWidget& window) {
   if (file.isEmpty()) {
     auto* const missing = new QMessageBox(
         QMessageBox::Information, help_text("Documentation"),
-        help_text("The documentation is docs/viewer.md in the sources of rankscope; it was not found next to this "
-                  "program."),
+        help_text("The documentation was not found, because this program is not in a source tree of rankscope. Open "
+                  "docs/viewer.md in the sources instead."),
         QMessageBox::Ok, &window);
     missing->setAttribute(Qt::WA_DeleteOnClose);
     return missing->open();
