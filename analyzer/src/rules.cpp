@@ -121,7 +121,8 @@ constexpr std::array all_rules{
          "memory that the framework reserves but does not use, if more than half of the device's memory is reserved",
          "15 % / 25 % / 40 % unused", nullptr},
     Rule{"memory_imbalance",
-         "a rank that needs at least 64 MiB more memory than its peers; at most minor if the layout is unknown",
+         "a rank that needs at least 64 MiB more memory than its peers; at most minor if the parallel layout (tp, pp, "
+         "dp) was not recorded",
          "1.15 / 1.30 / 1.50 times their median", nullptr},
     Rule{"memory_growth", "memory peaks that grow from step to step (a leak), by at least 64 MiB and 5 % in total",
          "any growth / device full within ten times the recorded steps / -", nullptr},

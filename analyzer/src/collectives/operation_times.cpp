@@ -93,7 +93,7 @@ std::string_view why_not_split(WaitRule rule, std::span<const Member> members) {
     case WaitRule::unknown:
       break;
   }
-  return "it is not defined who waits for whom in this operation";
+  return "rankscope does not know which ranks wait for which in operations of this kind";
 }
 
 /// metrics.md 6.1 to 6.3.

@@ -80,8 +80,10 @@ std::vector<TreeLine> tree_lines(const EfficiencySection& section) {
       {"communication", "communication", 1, run.communication(),
        format("most compute / most time not idle (rank {}): communication and copies", run.most_active.value)});
   if (section.transfer.value && section.serialization.value) {
-    lines.push_back({"serialization", "serialization", 2, *section.serialization.value, "waiting for each other"});
-    lines.push_back({"transfer", "transfer", 2, *section.transfer.value, "the time in which data moves"});
+    lines.push_back({"serialization", "serialization", 2, *section.serialization.value,
+                     "communication / transfer: waiting for each other"});
+    lines.push_back(
+        {"transfer", "transfer", 2, *section.transfer.value, "step with instant transfers / step: moving data"});
   }
   lines.push_back({"orchestration", "orchestration", 1, run.orchestration(),
                    format("most time not idle / longest time (rank {}): idle time", run.longest.value)});

@@ -205,7 +205,8 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
         "MFU is above 100 %: the peak is too low (a wrong --peak-tflops, or clocks above those of the data sheet), or "
         "the kernels do fewer multiplications than are counted (Winograd convolutions).");
   if (!section.mfu.value && !section.mfu.why.empty()) notes.push_back(format("MFU is not known: {}.", section.mfu.why));
-  if (!section.ladder) notes.push_back(format("The table of losses cannot be made: {}.", section.ladder.error().why));
+  if (!section.ladder)
+    notes.push_back(format("The table of lost time cannot be shown: {}.", section.ladder.error().why));
 }
 
 /// "   ████      ": what a rung takes away, and what is left behind it.

@@ -168,9 +168,10 @@ std::string columns_text(const Report& report, const Columns& columns) {
 std::string description_of(const Report& report, const Columns& columns, const RankRows& rows) {
   std::string lines;
   if (rows.size() == 1) lines = ", and a line with the own time of the only rank";
-  if (rows.size() > 1) lines = format(", and one line for each of {} ranks with its own time", rows.size());
+  if (rows.size() > 1)
+    lines = format(", and one line for each of the {} ranks with the own time of that rank", rows.size());
   if (rows.size() > most_lines)
-    lines = format(", and lines with the own times of {} of {} ranks", most_lines, rows.size());
+    lines = format(", and lines with the own times of {} of the {} ranks", most_lines, rows.size());
   return columns_text(report, columns) + lines + ". The table below has the numbers.";
 }
 

@@ -105,7 +105,8 @@ constexpr std::array advice_table{
                  "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
     WantedAdvice{Wanted::comparison,
                  "Record without --no-pytorch; if PyTorch's collectives are not recorded, `record` says why when it "
-                 "ends. Mark the collectives of other programs with the annotation API.",
+                 "ends. In programs that do not use PyTorch, mark collectives with the annotation API "
+                 "(rankscope/collectors/annotate.h).",
                  "Profile all ranks with activities=[CPU, CUDA] and the NCCL backend; with other backends, record the "
                  "job with `rankscope record`.",
                  "Profile all ranks with --trace=cuda,nvtx and the NCCL backend; with other backends, record the job "

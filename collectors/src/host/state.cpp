@@ -27,7 +27,8 @@ GpuState file_state() {
   const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
   const bool enough = known && limit.rlim_cur >= enough_files;
   return {enough, "open files", known ? format("up to {}", limit.rlim_cur) : "the limit cannot be read",
-          format("some processes may not be sampled: run ulimit -n {}", enough_files)};
+          format("too low to sample all processes of a large job: run ulimit -n {} in the shell that starts rankscope",
+                 enough_files)};
 }
 
 GpuState size_state() {

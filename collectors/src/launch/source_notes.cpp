@@ -51,7 +51,7 @@ std::string nccl_note(const SourceStory& story) {
     return "nccl: no process was seen calling NCCL, so none of its collectives were recorded";
   return format(
       "nccl: NCCL{}{} did not load the profiler plugin, so only the calls of collectives are known; NCCL 2.23 or newer "
-      "loads it with the first communicator, unless NCCL_PROFILER_PLUGIN is set",
+      "loads it when the first communicator is created, if NCCL_PROFILER_PLUGIN does not name another plugin",
       story.nccl_version.empty() ? "" : " ", story.nccl_version);
 }
 

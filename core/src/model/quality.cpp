@@ -141,7 +141,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The tool that made the recording reported problems; `rankscope dump` shows them in the metadata nsys.message."},
     {collectives_alone, "collectives_alone", info,
      "For some collectives, no other member was recorded, so it is not known how much of their time is waiting. Record "
-     "every rank into one folder."},
+     "all ranks into the same folder."},
     {jobs_mixed, "jobs_mixed", error,
      "Files of different jobs were opened together, so their ranks are not compared. Open the files of one job at a "
      "time."},
@@ -193,7 +193,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "ranks by its end time, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
     {tails_lost, "tails_lost", data_loss,
      "The events of some ranks end long before those of the other ranks, although the files of these ranks are "
-     "complete: the profiler lost the later events. Steps that reach into the gap are left out. Record fewer steps at "
+     "complete: the profiler lost the later events. Steps that continue after a rank's last recorded work are left "
+     "out. Record fewer steps at "
      "a time."},
     {devices_not_read, "devices_not_read", error,
      "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "

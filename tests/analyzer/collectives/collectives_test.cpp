@@ -60,7 +60,7 @@ TEST(Collectives, EveryUnknownWaitHasItsOwnReason) {
   EXPECT_EQ(no_root.why_no_transfer, "");
   EXPECT_EQ(no_root.without_transfer, 0);
   const GroupRow unknown = row_of("@run clock=same_host\n", "strange", "strange");
-  EXPECT_EQ(unknown.why_no_wait, "it is not defined who waits for whom in this operation");
+  EXPECT_EQ(unknown.why_no_wait, "rankscope does not know which ranks wait for which in operations of this kind");
   const GroupRow no_clock = row_of("@rank 0 host=a\n@rank 1 host=b\n", "broadcast peer=0", "broadcast peer=0");
   EXPECT_EQ(no_clock.why_no_wait, "the clocks of the ranks cannot be compared");
   EXPECT_EQ(no_clock.why_no_transfer, no_clock.why_no_wait);

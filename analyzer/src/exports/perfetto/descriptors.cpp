@@ -10,6 +10,7 @@
 #include "exports/perfetto/fields.h"
 #include "exports/shared/chrome_ids.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/clock_words.h"
 #include "rankscope/core/model/run.h"
 #include "words/json_text.h"
 
@@ -124,9 +125,9 @@ class Descriptors {
 
   [[nodiscard]] std::string description(const Process& process) const {
     const RunInfo& info = run_.info();
-    return format("pid {}, program {}; recorded by {}, clocks: {}, error {} ns", process.pid,
-                  process.program.is_set() ? run_.text(process.program) : "unknown", info.source, info.clock.method,
-                  info.clock.error.count());
+    return format("pid {}, program {}; recorded by {}; {}", process.pid,
+                  process.program.is_set() ? run_.text(process.program) : "unknown", info.source,
+                  clock_words(info.clock));
   }
 
   void thread(pbf_writer& track, const Track& of, const std::string& name) {

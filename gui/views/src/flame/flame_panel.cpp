@@ -252,7 +252,7 @@ class FlamePanel : public LazyPanel {
     connect(&tree_, &QTreeView::activated, this,
             [this](const QModelIndex& index) { model_.go_to_longest(model_.frame_at(index)); });
     tabs_.setObjectName(QStringLiteral("flame_tabs"));
-    tabs_.setAccessibleName(tr("Operators as a picture and as a tree"));
+    tabs_.setAccessibleName(tr("Operators as a flame graph and as a tree"));
     tabs_.setDocumentMode(true);
     tabs_.addTab(&view_, tr("Flame graph"));
     tabs_.addTab(&tree_, tr("Tree"));

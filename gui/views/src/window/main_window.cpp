@@ -20,9 +20,9 @@
 #include "base/shades.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/clock_words.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/rank_choice.h"
-#include "rankscope/core/time_text.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/views/record/record_dialog.h"
 #include "rankscope/gui/views/registry.h"
@@ -280,13 +280,9 @@ void MainWindow::show_state() {
   }
   if (const QString wrong = ranks_->toolTip(); !wrong.isEmpty()) return status_->setText(wrong);
   const Run& run = *session_.run();
-  std::string clocks = run.info().clock.method;
-  std::ranges::replace(clocks, '_', ' ');
-  if (const nanoseconds error = run.info().clock.error; error > nanoseconds{0})
-    clocks += format(" (±{})", duration_text(error));
   status_->setText(
-      qt_text(format("{}, {}, {}, clocks: {}", counted(run.ranks().size(), "rank"),
-                     counted(run.spans().size(), "event"), counted(run.samples().size(), "sample"), clocks)));
+      qt_text(format("{}, {}, {}, {}", counted(run.ranks().size(), "rank"), counted(run.spans().size(), "event"),
+                     counted(run.samples().size(), "sample"), clock_words(run.info().clock))));
 }
 
 void MainWindow::take_opened() {
