@@ -4,7 +4,7 @@
     rankscope report out/pytorch.rankscope
 
 It runs on the CPU with Gloo. Operators, steps and collectives are recorded although the program does nothing for it. With
-`record --no-pytorch`, the recording has only ranks and host samples, and the report says what it cannot tell and how to get it.
+`record --no-pytorch`, the recording has only ranks and host samples, and the report says what is missing and how to record it.
 """
 
 import argparse

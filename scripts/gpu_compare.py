@@ -237,7 +237,7 @@ def check_losses(what, losses, expected):
     apart = [abs(a - b) / abs(b) if b else abs(a) for a, b in zip(losses, expected)]
     same = bool(apart) and len(losses) == len(expected) and all(one < MOST_APART for one in apart)
     most = next((one for one in apart if math.isnan(one)), max(apart, default=1.0))
-    return Check(what, same, f"{len(losses)} of {len(expected)} steps, at most {most:.1e} apart")
+    return Check(what, same, f"{len(losses)} of {len(expected)} steps, relative difference at most {most:.1e}")
 
 
 @dataclasses.dataclass

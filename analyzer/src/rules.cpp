@@ -30,7 +30,7 @@ namespace {
 constexpr std::array all_rules{
     Rule{"rank_lost, lost_at_start, job_stopped, ranks_missing",
          "ranks that died, never joined or were not recorded; shows which was first, and in which step",
-         "asked to end / not recorded, or all ranks stopped together / lost", judge_lost_ranks},
+         "job asked to end / ranks not recorded, or all ranks stopped together / ranks lost", judge_lost_ranks},
     Rule{"straggler.*",
          "a rank whose own work takes longer than that of its peers: all the time, from a certain step on, or now and "
          "then",
@@ -121,8 +121,8 @@ constexpr std::array all_rules{
          "memory that the framework reserves but does not use, if more than half of the device's memory is reserved",
          "15 % / 25 % / 40 % unused", nullptr},
     Rule{"memory_imbalance",
-         "a rank that needs at least 64 MiB more memory than its peers; at most minor if the parallel layout (tp, pp, "
-         "dp) was not recorded",
+         "a rank that needs at least 64 MiB more memory than its peers; at most minor if it is not known which "
+         "ranks do equal work",
          "1.15 / 1.30 / 1.50 times their median", nullptr},
     Rule{"memory_growth", "memory peaks that grow from step to step (a leak), by at least 64 MiB and 5 % in total",
          "any growth / device full within ten times the recorded steps / -", nullptr},

@@ -49,7 +49,7 @@ Line viewer_line() {
 Line clock_line() {
   const bool tsc = recording::TickClock::detect().source() == recording::ClockSource::tsc;
   return {tsc, "event clock", tsc ? "time-stamp counter" : "CLOCK_MONOTONIC",
-          "the kernel does not trust the processor's counter, so each event costs about 20 ns more"};
+          "the Linux kernel does not trust the processor's counter, so each event costs about 20 ns more"};
 }
 
 Line spool_line() {
@@ -69,7 +69,8 @@ Line spool_line() {
 Line pressure_line() {
   const bool there = std::ifstream{"/proc/pressure/cpu"}.good();
   return {there, "pressure counters", there ? "/proc/pressure" : "absent",
-          "the kernel was built or booted without PSI; host samples have no pressure values"};
+          "the Linux kernel was built or booted without PSI (pressure stall information), so host samples have no "
+          "pressure values"};
 }
 
 std::string to_text(const Line& line) {

@@ -32,8 +32,8 @@ Action declare_record(CLI::App& app, const Words& behind_dashes) {
   add_record_options(app, *options);
   const auto spool = std::make_shared<std::string>();
   app.add_option("--recover", *spool,
-                 "do not run a command, but gather the folder FOLDER that a killed recorder left behind, into --out or "
-                 "into the recording to which it belongs (rankscope doctor lists such folders)")
+                 "run no command; gather the segments in FOLDER, which a killed recorder left behind, into the "
+                 "recording to which they belong, or into --out (rankscope doctor lists such folders)")
       ->type_name("FOLDER");
   app.prefix_command();  // everything from the command's name on belongs to the command
   app.footer(

@@ -45,7 +45,9 @@ void add_limits(CLI::App& app, RecordOptions& options) {
       ->check(within<std::uint32_t>({}));
   app.add_option("--rank-env", options.rank_env,
                  "environment variable that contains the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
-  app.add_option("--window", options.window, "record only some steps: wait,warmup,active,repeat (default: every step)");
+  app.add_option("--window", options.window,
+                 "record only some steps (default: every step), given as wait,warmup,active,repeat: skip wait + warmup "
+                 "steps, record the next active steps, and do this repeat times, or until the end if repeat is 0");
   app.add_option(
          "--toggle", options.toggle,
          "start with recording off. USR1 or USR2: this signal to rankscope turns recording on, the same signal again "
@@ -66,8 +68,8 @@ void add_details(CLI::App& app, RecordOptions& options) {
       "do not record operators, steps and collectives of Python programs that import PyTorch (docs/pytorch.md)");
   app.add_flag_callback(
          "--pytorch", [&options] { options.pytorch = collectors::PyTorch::expected; },
-         "report at the end if no program imported PyTorch; also record PyTorch inside Apptainer and Singularity "
-         "containers")
+         "report at the end if no operators or steps of PyTorch were recorded; also record PyTorch inside Apptainer "
+         "and Singularity containers")
       ->excludes("--no-pytorch");
   app.add_flag_callback(
       "--no-stacks", [&options] { options.stacks = collectors::Stacks::left_out; },

@@ -85,7 +85,7 @@ Action declare_view(CLI::App& app, const Words&) {
                  "show this run below RUN, aligned by step, and show what changed; two .rankscope folders or packs can "
                  "also be given without --compare");
   app.add_option("--session", arguments->session,
-                 "keep pins, marks and the view in this file instead of NAME.rankscope-view beside the run");
+                 "read and save pins, marks and the view in this file instead of NAME.rankscope-view beside the run");
   auto* const picture = app.add_option("--picture", arguments->picture,
                                        "write a picture of the timeline (.png, .svg) and exit; needs no display");
   app.add_option("--size", arguments->size, "size of the picture: WIDTHxHEIGHT (default: 1600x900)")->needs(picture);

@@ -65,7 +65,7 @@ Result<StartOptions> start_options() {
                                QStringLiteral("FILE=RANK,...")};
   // Not --session, which QApplication takes for itself.
   const QCommandLineOption session{QStringLiteral("view-file"),
-                                   QStringLiteral("keep pins, marks and the view in this file"),
+                                   QStringLiteral("read and save pins, marks and the view in this file"),
                                    QStringLiteral("FILE")};
   const QCommandLineOption picture{QStringLiteral("picture"),
                                    QStringLiteral("write a picture (.png, .svg) and exit; needs no display"),

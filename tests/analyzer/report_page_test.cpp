@@ -192,14 +192,14 @@ TEST(RenderHtml, OneRankAloneHasOneMapAndIsToldSo) {
 TEST(RenderHtml, TheStepsChartSaysWhatItShows) {
   auto report = with_steps(clean_report(*sample_run()));
   EXPECT_THAT(page_of(report), HasSubstr("One column for each of 20 steps with a median of 45.6 ms, and one line for "
-                                         "each of 4 ranks with its own time. The table"));
+                                         "each of the 4 ranks with the own time of that rank. The table"));
   for (std::uint32_t rank = 4; rank < 20; ++rank) {
     report.rank_rows->push_back(sample_rank(rank, 25'000'000));
     report.rank_rows->back().per_step.assign(19, report.rank_rows->back().total);
   }
-  EXPECT_THAT(page_of(report), HasSubstr("and lines with the own times of 16 of 20 ranks. The table"));
+  EXPECT_THAT(page_of(report), HasSubstr("and lines with the own times of 16 of the 20 ranks. The table"));
   report.steps = sample_steps(1000);
-  EXPECT_THAT(page_of(report), HasSubstr("Columns of up to 9 steps each for 1000 steps with a median of 45.6 ms. "
+  EXPECT_THAT(page_of(report), HasSubstr("Columns of up to 9 steps each, for 1000 steps with a median of 45.6 ms. "
                                          "The table"));
   report.steps = sample_steps(1);
   EXPECT_THAT(page_of(report), HasSubstr("One column for the only step, which took 45.6 ms. The table"));

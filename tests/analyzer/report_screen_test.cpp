@@ -169,7 +169,8 @@ TEST(OneScreen, OfRanksThatAreMissingOnlyTheAdviceOnGroupsIsNotThatOfTheirFindin
   report.overlap->rows = {{.group = "", .op = "dispatch", .comm_ns = 50}};
   for (const char* advice : {"Give the files", "PyTorch 2.4"}) EXPECT_THAT(screen(report), Not(HasSubstr(advice)));
   report.overlap->rows = {{.group = "", .op = "ncclDevKernel_SendRecv", .comm_ns = 50}};
-  EXPECT_THAT(screen(report), HasSubstr("\n  PyTorch 2.4 or later writes the group of each NCCL collective.\n"));
+  EXPECT_THAT(screen(report),
+              HasSubstr("\n  Use PyTorch 2.4 or later: it records the group of each NCCL collective.\n"));
 }
 
 TEST(OneScreen, NameDateAndCommandAreInOneLine) {

@@ -7,7 +7,7 @@ namespace rankscope::analyzer {
 CollectivesSection sample_collectives(const Run& run) {
   CollectivesSection section;
   section.matched = 76;
-  section.key = "group and sequence";
+  section.key = "group and sequence number";
   section.operations.push_back({.group = GroupId{0},
                                 .op = run.strings().find("allreduce"),
                                 .sequence = 0,

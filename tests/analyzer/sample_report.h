@@ -146,10 +146,11 @@ inline Report clean_report(const Run& run) {
   report.efficiency = sample_efficiency();
   report.blame = sample_blame();
   report.bandwidth = sample_bandwidth();
-  report.stragglers = StragglersSection{.rows = {},
-                                        .compared = "Compared with 3 peers; medians of 19 steps.",
-                                        .cannot_tell = "",
-                                        .smallest_detectable = 1.06};
+  report.stragglers =
+      StragglersSection{.rows = {},
+                        .compared = "Each rank is compared with 3 peers; the times are medians of 19 steps.",
+                        .cannot_tell = "",
+                        .smallest_detectable = 1.06};
   report.findings = std::vector<Finding>{};
   report.facts = {{"model", "gpt tiny"}, {"pace", "20 ms per block"}};
   return report;

@@ -119,7 +119,7 @@ TEST_F(RecordingVerbs, EveryLineOfDoctorThatIsNotGoodSaysWhatToDo) {
     ++notes;
   }
   EXPECT_GT(notes, 0U);
-  for (const char* const what : {"host clock", "open files", "NVIDIA driver", "GPU devices", "CUPTI's faults",
+  for (const char* const what : {"host clock", "open files", "NVIDIA driver", "GPU devices", "CUPTI bugs",
                                  "other profilers", "NCCL", "PyTorch", "GPU counters"})
     EXPECT_THAT(doctor.out, HasSubstr(what));
 }
@@ -129,8 +129,9 @@ TEST_F(RecordingVerbs, DetailsThatNothingActsOnAreSaid) {
       run_program({RANKSCOPE_PROGRAM, "record", "--shapes", "--memory", "--out", out(), "--", "sleep", "0.4"},
                   {"RANK=0", "WORLD_SIZE=1"});
   EXPECT_EQ(result.status, 0);
-  EXPECT_THAT(result.err, HasSubstr("--shapes: no source in the recorded program supports this option"));
-  EXPECT_THAT(result.err, HasSubstr("--memory: no source"));
+  EXPECT_THAT(result.err, HasSubstr("--shapes: no shapes of operator inputs were recorded, because no recorded process "
+                                    "supports this option"));
+  EXPECT_THAT(result.err, HasSubstr("--memory: no allocations"));
   EXPECT_THAT(result.err, Not(HasSubstr("--stack")));
   const auto report = run_program({RANKSCOPE_PROGRAM, "report", out(), "--full"});
   EXPECT_THAT(report.out, HasSubstr("nothing in the program recorded them"));

@@ -225,7 +225,7 @@ class Losses(unittest.TestCase):
         for losses in ([math.nan, 1.0], [2.0, math.nan]):
             self.assertFalse(self.passed(losses, [2.0, 1.0]))
             self.assertFalse(self.passed(losses, losses))
-            self.assertIn("at most nan apart", gpu_compare.check_losses("train", losses, [2.0, 1.0]).said)
+            self.assertIn("relative difference at most nan", gpu_compare.check_losses("train", losses, [2.0, 1.0]).said)
 
 
 class Blamed(unittest.TestCase):

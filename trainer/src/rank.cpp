@@ -34,8 +34,9 @@ Result<void> check_whole_mask(const Placement& place) {
 
 Result<int> train_as_rank(const TrainOptions& given, const Placement& place) {
   if (given.launch.restarts > 0 && place.source != "rankscope") {
-    return fail(ErrorKind::usage,
-                format("--restarts: {} started the ranks, so it must also restart them", place.source));
+    return fail(
+        ErrorKind::usage,
+        format("--restarts cannot be used here: {} started the ranks, so only it can restart them", place.source));
   }
   TrainOptions options = after_restarts(given, place.restarts);
   if (place.restarts > 0) {

@@ -193,7 +193,7 @@ class Aligner {
     fill_rows(std::vector<ClockMap>(positions_.size()));
     result_.section.assumed_shared = true;
     result_.section.notes.push_back(
-        format("{}; one shared clock is assumed, because all ranks end their operations together.",
+        format("{}; one shared clock is assumed, because operations end on all ranks at the same time.",
                names_hosts(run_) ? "The files do not say when their clocks started" : "The hosts are not known"));
     result_.clock = {"assumed_shared", nanoseconds{error}};
     result_.model = {.of_rank = domains_.of_rank,
@@ -292,7 +292,7 @@ class Aligner {
       if (!row.why_apart.empty()) ++reasons[row.why_apart];
     for (const auto& [why, count] : reasons) {
       result_.section.clocks_apart += static_cast<std::int64_t>(count);
-      result_.section.notes.push_back(format("Times of {} of {} cannot be compared with those of {}: {}.", count,
+      result_.section.notes.push_back(format("Times on {} of {} cannot be compared with those on {}: {}.", count,
                                              counted(positions_.size(), "clock"), domains_.clocks.front().name, why));
     }
   }

@@ -119,7 +119,7 @@ std::string clock_text(const ClockInfo& clock) {
                   duration_text(clock.error.count()));
   auto method = clock.method == "unit_ends" ? "ends of shared operations" : clock.method;
   std::ranges::replace(method, '_', ' ');
-  return format("Clocks: {}, ± {}; a difference between ranks is reported only if it is at least twice this error.",
+  return format("Clocks: {}, ± {}; a difference between ranks is reported only if it is more than twice this error.",
                 printable(method), duration_text(clock.error.count()));
 }
 

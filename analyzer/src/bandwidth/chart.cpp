@@ -4,6 +4,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/shades.h"
+#include "render/left_out.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {
@@ -24,12 +25,12 @@ void write_traffic(Writer& page, const BandwidthSection& section, std::size_t mo
                   tooltip});
   if (matrix.left_out > 0)
     page.element("p",
-                 format("Only the ranks with the most bytes are drawn; {} sent between other ranks is left out.",
+                 format("Only the ranks with the most bytes are shown; {} sent between other ranks is left out.",
                         bytes_text(matrix.left_out)),
                  {{"class", "faint"}});
   write_table(page, traffic_table(section, most), "Sends from rank to rank, most bytes first");
   if (section.traffic.size() > most)
-    page.element("p", format("{} more are not shown; the JSON report lists them.", section.traffic.size() - most));
+    page.element("p", not_shown(section.traffic.size() - most) + "; the JSON report lists all.");
 }
 
 }  // namespace
@@ -42,16 +43,16 @@ void write_bandwidth(Writer& page, const Source& source) {
   if (!section.rows.empty()) {
     write_table(page, bandwidth_table(section, most), "Bandwidth by group, operation and size (1 GB = 10⁹ bytes)");
     if (section.rows.size() > most)
-      page.element("p", format("{} more are not shown; the JSON report lists them.", section.rows.size() - most));
+      page.element("p", not_shown(section.rows.size() - most) + "; the JSON report lists all.");
     for (const std::string& note : bandwidth_notes(section)) page.element("p", note, {{"class", "faint"}});
   }
   if (!section.traffic.empty()) write_traffic(page, section, most);
   if (section.margins.empty()) return;
-  write_table(page, margin_table(section, most), "Bytes that each rank sent, received and gave to collectives");
+  write_table(page, margin_table(section, most), "Bytes that each rank sent, received and passed to collectives");
   if (section.margins.size() > most)
-    page.element("p", format("{} more are not shown; the JSON report lists them.", section.margins.size() - most));
+    page.element("p", not_shown(section.margins.size() - most) + "; the JSON report lists all.");
   page.element("p",
-               "Given to collectives: the number of elements times their size, on each rank. The paths that the data "
+               "Passed to collectives: the number of elements times their size, on each rank. The paths that the data "
                "took are not recorded.",
                {{"class", "faint"}});
 }

@@ -40,7 +40,7 @@ std::string evidence_of(const SlowPath& path) {
   const std::string where =
       path.compared > 0 ? format("on {}", counted(path.compared, "comparable path")) : std::string{"before"};
   return format(
-      "{} of {} reaches {} of bus bandwidth, compared with {} {} (medians); this costs {:.0f} % of the ranks' time",
+      "{} of {} reaches a bus bandwidth of {}, compared with {} {} (medians); this costs {:.0f} % of the ranks' time",
       path.op, size_text(path.size), speed_text(path.gbps), speed_text(path.usual_gbps), where, path.share * 100);
 }
 

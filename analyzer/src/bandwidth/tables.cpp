@@ -66,7 +66,7 @@ Table traffic_table(const BandwidthSection& section, std::size_t most) {
 }
 
 Table margin_table(const BandwidthSection& section, std::size_t most) {
-  Table table{{{"rank"}, {"sent"}, {"received"}, {"given to collectives"}}, {}};
+  Table table{{{"rank"}, {"sent"}, {"received"}, {"passed to collectives"}}, {}};
   for (const TrafficMargin& margin : std::span{section.margins}.first(std::min(most, section.margins.size())))
     table.rows.push_back({{format("{}", margin.rank.value)},
                           {bytes_text(margin.sent_bytes)},
@@ -107,7 +107,7 @@ std::vector<std::string> bandwidth_notes(const BandwidthSection& section) {
       "Algorithm: bytes / transfer time. Bus: the same bandwidth, scaled so that operations and numbers of ranks can "
       "be compared (as in nccl-tests). With waiting: the bus bandwidth if waiting is counted as transfer, as a tool "
       "that looks at only one rank does."};
-  if (!left_out.empty()) notes.push_back(format("The bandwidths leave out {}.", left_out));
+  if (!left_out.empty()) notes.push_back(format("Not included in the bandwidths: {}.", left_out));
   if (std::string why = reasons(section); !why.empty()) notes.push_back(std::move(why));
   return notes;
 }

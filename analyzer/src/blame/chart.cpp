@@ -4,6 +4,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/shades.h"
+#include "render/left_out.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {
@@ -14,7 +15,7 @@ std::string delay_tooltip(RankId waiting, RankId last_to_arrive, std::int64_t ns
 }
 
 void write_left_out(Writer& page, std::size_t all, std::size_t shown) {
-  if (all > shown) page.element("p", format("{} more are not shown; the JSON report lists them.", all - shown));
+  if (all > shown) page.element("p", not_shown(all - shown) + "; the JSON report lists all.");
 }
 
 void write_waiting(Writer& page, const BlameSection& section) {
@@ -31,7 +32,7 @@ void write_waiting(Writer& page, const BlameSection& section) {
   if (matrix.left_out > 0)
     page.element(
         "p",
-        format("Only the ranks with the most waiting are drawn; {} of waiting between other ranks is left out.",
+        format("Only the ranks with the most waiting are shown; {} of waiting between other ranks is left out.",
                duration_text(matrix.left_out)),
         {{"class", "faint"}});
   write_folded_table(page, table_of(matrix, "waiting rank", duration_text), "Who waited (rows) for whom (columns)");

@@ -93,8 +93,8 @@ Table blame_group_table(const BlameSection& section, std::size_t most) {
                {"ms"},
                {"share"},
                {"with slack"},
-               {"mostly for"},
-               {"for that rank"}},
+               {"waited mostly for"},
+               {"share of that rank"}},
               {}};
   for (const BlameGroup& group : std::span{section.groups}.first(std::min(most, section.groups.size())))
     table.rows.push_back({{printable(group.group)},
@@ -139,8 +139,8 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
         duration_text(section.partial_ns)));
   if (section.with_slack_ns && *section.with_slack_ns > 0)
     notes.push_back(
-        format("{} of the waiting is in operations that could have ended later without making a step longer. At "
-               "present, this part of the waiting costs nothing.",
+        format("{} of the waiting is in operations with slack, which could have ended later without making a step "
+               "longer. At present, this part of the waiting costs nothing.",
                share_text(*section.with_slack_ns, section.total_ns)));
   if (section.method != "run time")
     notes.emplace_back(

@@ -95,8 +95,9 @@ std::string describe(const Run& run, std::span<const Keyed> members) {
     const Collective& collective = run.collectives()[member.row];
     if (previous != nullptr && agree(run, *previous, collective)) continue;
     previous = &collective;
-    text += format("{}rank {}: {} of {} bytes {}", text.empty() ? "" : "; ", collective.rank.value,
-                   run.text(collective.op), collective.bytes, run.text(collective.dtype));
+    const std::string_view dtype = run.text(collective.dtype);
+    text += format("{}rank {}: {}, {} bytes{}{}", text.empty() ? "" : "; ", collective.rank.value,
+                   run.text(collective.op), collective.bytes, dtype.empty() ? "" : ", ", dtype);
   }
   return text;
 }

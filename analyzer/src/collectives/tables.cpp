@@ -64,7 +64,7 @@ std::string unknown_note(const std::vector<GroupRow>& groups) {
 
 std::string matching_note(const CollectivesSection& section) {
   const auto all = section.matched + section.unmatched;
-  return format("Matched by {}: {} of {} calls.", printable(section.key), section.matched, all);
+  return format("Calls were matched by {}: {} of {}.", printable(section.key), section.matched, all);
 }
 
 std::vector<std::string> unmatched_notes(const CollectivesSection& section) {

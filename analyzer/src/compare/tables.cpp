@@ -329,7 +329,7 @@ std::pair<std::string, std::string> where_they_differ(const std::string& a, cons
 std::vector<NotedTable> difference_tables(const ComparisonView& view) {
   if (view.comparison.likeness.differences.empty()) return {};
   NotedTable noted{"What differs",
-                   "as stated by the runs",
+                   "according to the recordings",
                    {{{"what", Align::left},
                      {title_of(view.comparison.a), Align::left, 36},
                      {title_of(view.comparison.b), Align::left, 36}},

@@ -189,7 +189,10 @@ std::string unknown_sentence(const Likeness& likeness) {
   for (const std::string& what : likeness.unknown) list += (list.empty() ? "" : " and ") + what;
   return list.empty()
              ? list
-             : format("It is not known whether the runs have the same {}: the recordings do not both state it.", list);
+             : format(
+                   "It is not known whether the runs have the same {}, because at least one recording lacks this "
+                   "information.",
+                   list);
 }
 
 std::string loss_sentence(const ComparedRun& run) {
@@ -308,8 +311,8 @@ std::vector<std::string> unlisted_keys(const KeyComparison& keys) {
     sentences.push_back(format("Not listed: {} that changed by at least 1 % of a step, but perhaps by chance.",
                                entries(keys.maybe_chance)));
   if (keys.small_appeared + keys.small_gone > 0)
-    sentences.push_back(format("Not listed: {} new and {} gone entries, each below 1 % of a step.", keys.small_appeared,
-                               keys.small_gone));
+    sentences.push_back(
+        format("Not listed: entries below 1 % of a step ({} new, {} gone).", keys.small_appeared, keys.small_gone));
   return sentences;
 }
 

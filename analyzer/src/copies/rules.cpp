@@ -137,7 +137,7 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
   finding.title = format("{} of the time, only copies run", percent_of(usual.share(exposed)));
   finding.cause = most_copied(usual, most);
   finding.evidence =
-      format("{} {} while neither compute nor communication runs{}{}", duration_text(usual.mean(exposed)),
+      format("copies take {} {} while neither compute nor communication runs{}{}", duration_text(usual.mean(exposed)),
              usual.steps > 0 ? "per step and rank" : "per rank over the whole recording",
              finding.cause.empty() ? "" : "; ", finding.cause);
   finding.advice = advice_for_copies(context.report, most);

@@ -99,7 +99,7 @@ std::string legend(const std::vector<Part>& parts) {
     if (has(title)) own += (own.empty() ? "" : ", ") + std::string{title};
   if (!own.empty())
     text += own + ": from the GPU's own counters" +
-            (has("read") || has("write") ? "; read and write are shares of its memory's bandwidth. " : ". ");
+            (has("read") || has("write") ? "; read and write are shares of the memory bandwidth. " : ". ");
   if (has("MHz") || has("W")) text += "MHz (clock of the SMs) and W are medians, °C is the highest value. ";
   if (has("throttled"))
     text += "Throttled: the share of the samples in which the clock was reduced, and the most frequent reason. ";

@@ -73,20 +73,20 @@ std::vector<TreeLine> tree_lines(const EfficiencySection& section) {
   lines.push_back(
       {"parallel", "parallel efficiency", 0, run.parallel(), "the share of the ranks' time spent computing"});
   lines.push_back({"load_balance", "load balance", 1, run.load_balance(),
-                   format("mean compute / most compute (rank {})", run.most_computing.value)});
+                   format("mean compute / most compute (rank {}); reduced by uneven work", run.most_computing.value)});
   add_grouping(section.classes, "between classes of peers", "inside these classes", lines);
   add_grouping(section.hosts, "between hosts", "inside hosts", lines);
   lines.push_back(
       {"communication", "communication", 1, run.communication(),
-       format("most compute / most time not idle (rank {}): communication and copies", run.most_active.value)});
+       format("most compute / most time not idle (rank {}); reduced by comm, copies", run.most_active.value)});
   if (section.transfer.value && section.serialization.value) {
     lines.push_back({"serialization", "serialization", 2, *section.serialization.value,
-                     "communication / transfer: waiting for each other"});
-    lines.push_back(
-        {"transfer", "transfer", 2, *section.transfer.value, "step with instant transfers / step: moving data"});
+                     "communication / transfer; reduced by waiting for each other"});
+    lines.push_back({"transfer", "transfer", 2, *section.transfer.value,
+                     "step with instant transfers / step; reduced by the time of transfers"});
   }
   lines.push_back({"orchestration", "orchestration", 1, run.orchestration(),
-                   format("most time not idle / longest time (rank {}): idle time", run.longest.value)});
+                   format("most time not idle / longest time (rank {}); reduced by idle time", run.longest.value)});
   return lines;
 }
 

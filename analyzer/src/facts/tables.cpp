@@ -17,7 +17,7 @@ std::string ending_text(const RankFacts& facts) {
     case Ending::exited:
       return facts.exit_status == 0 ? "normally" : format("with status {}", facts.exit_status);
     case Ending::vanished:
-      return "killed, crashed or _exit";
+      return "killed, crashed or called _exit";
   }
   return {};
 }

@@ -29,7 +29,7 @@ bool is_before(const Finding& a, const Finding& b) {
 /// caps what rests on such data. Empty: it need not be.
 std::string_view why_not_judged(const Run& run, const Report& report, const Usual& everybody) {
   if (everybody.steps == 0) return report.steps ? "without complete steps" : "without steps";
-  return run.quality().of(Counter::truncated_input) > 0 ? "in a recording that is cut" : "";
+  return run.quality().of(Counter::truncated_input) > 0 ? "in a recording that is cut short" : "";
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ std::string speed_text(std::int64_t flops, std::int64_t ns) {
 
 NotedTable rank_table(const FlopsSection& section, std::size_t most) {
   NotedTable noted;
-  noted.title = "FLOP";
+  noted.title = "FLOPs";
   noted.what = section.step_ns > 0 ? "mean per step; MFU = model FLOPs / (median step time · peak)" : "whole recording";
   noted.table.columns = {{"rank"}, {"device", Align::left, 18}, {"model FLOPs"},    {"MFU"},
                          {"HFU"},  {"compute counted"},         {"counted kernels"}};
@@ -125,14 +125,15 @@ void add_peaks(const FlopsSection& section, std::vector<std::string>& notes) {
   for (const PrecisionRow& row : rank.precisions) {
     if (row.sums.executed == 0) continue;
     const std::string peak =
-        row.peak_tflops ? format("{}{:g} TFLOP/s", devices, *row.peak_tflops / static_cast<double>(rank.devices))
+        row.peak_tflops ? format("peak {}{:g} TFLOP/s", devices, *row.peak_tflops / static_cast<double>(rank.devices))
                         : "peak not known";
     peaks += format("{}{} of the FLOPs in {} ({})", peaks.empty() ? "" : ", ",
                     share_text(row.sums.executed, rank.sums.executed), words_of(row.precision, rank.device), peak);
   }
   if (peaks.empty()) return;
-  notes.push_back(format("Rank {}: {}{}.", rank.rank.value, peaks,
-                         rank.peak_source.empty() ? "" : format("; peaks without sparsity: {}", rank.peak_source)));
+  notes.push_back(
+      format("Rank {}: {}{}.", rank.rank.value, peaks,
+             rank.peak_source.empty() ? "" : format("; source of the peaks (without sparsity): {}", rank.peak_source)));
 }
 
 void add_lost(const FlopsSection& section, std::vector<std::string>& notes) {
@@ -224,10 +225,10 @@ NotedTable ladder_table(const FlopsSection& section) {
   const Ladder& ladder = *section.ladder;
   const std::int64_t parts = rank_steps_of(section);
   NotedTable noted;
-  noted.title = "Losses";
+  noted.title = "Lost time";
   noted.what = format("from the total time down to the model at peak speed; ms: mean per {}",
                       section.step_ns > 0 ? "step and rank" : "rank");
-  noted.table.columns = {{"loss", Align::left}, {"points"}, {"left"}, {"ms"}, {"from 0 to 100", Align::left}};
+  noted.table.columns = {{"lost time", Align::left}, {"points"}, {"left"}, {"ms"}, {"from 0 to 100", Align::left}};
   const auto points = points_of(ladder);
   std::int64_t left = ladder.whole_ns;
   std::int64_t points_left = 10'000;
@@ -274,7 +275,7 @@ std::string above_peak_note(const FlopsSection& section, const Means& means) {
   return format(
       "Not listed: {} faster than the peak. The fastest reaches {} of the peak ({}); the time saved is {} ms in total. "
       "Either these operators need fewer multiplications than are counted (Winograd, FFT), or the peak is too low. The "
-      "losses above are smaller by the time saved.",
+      "lost time in the table above is smaller by the time saved.",
       rows == 1 ? "one row" : format("{} rows", rows), percent_text(ratio(*fastest)), printable(fastest->name),
       means.ms(ns));
 }
@@ -283,12 +284,12 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
   NotedTable noted;
   noted.title = "Operators below the peak";
   const Means means{static_cast<std::int64_t>(section.ranks.size()), steps_of_all(section)};
-  noted.what = means.words() + "; lost: time beyond that at the peak";
+  noted.what = means.words() + "; lost: beyond the time at the peak";
   noted.table.columns = {{"operator", Align::left, widest_product},
                          {"inputs", Align::left, widest_product_shapes},
                          {"type", Align::left},
                          {"calls"},
-                         {"FLOP"},
+                         {"FLOPs"},
                          {"ms"},
                          {"TFLOP/s"},
                          {"of peak"},

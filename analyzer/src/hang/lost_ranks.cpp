@@ -268,7 +268,7 @@ Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::s
   finding.step = step_of_loss(steps, root_cause(suspects, Ends::comparable));
   finding.title = format("the job was stopped by {}", signal);
   finding.evidence = format("the recorder received {} and passed it on; {} then ended", signal,
-                            suspects.size() == 1 ? "its only rank" : format("all {} ranks", suspects.size()));
+                            suspects.size() == 1 ? "the only rank" : format("all {} ranks", suspects.size()));
   finding.advice = "If nobody stopped it, look for a time limit or a cancelled job in the scheduler's log.";
   return finding;
 }

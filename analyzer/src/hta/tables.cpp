@@ -222,9 +222,9 @@ std::string own_stragglers(const Report& report) {
   std::string ranks;
   for (const Straggler& row : report.stragglers->rows)
     ranks += format("{}{}", ranks.empty() ? "" : ", ", row.rank.value);
-  if (ranks.empty() && !lost_evidence(report).empty()) return "rankscope: none was found; see SLOW RANKS.";
+  if (ranks.empty() && !lost_evidence(report).empty()) return "rankscope: no slow rank was found; see SLOW RANKS.";
   return ranks.empty()
-             ? "rankscope: none."
+             ? "rankscope: no slow rank."
              : format("rankscope: rank{} {}; see SLOW RANKS.", report.stragglers->rows.size() == 1 ? "" : "s", ranks);
 }
 

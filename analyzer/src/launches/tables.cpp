@@ -72,10 +72,10 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
       "queued, delays are long, but the device is never idle.");
   if (std::string note = graphs_note(*report.launches); !note.empty()) noted.notes.push_back(std::move(note));
   if (rows.size() < report.launches->rows.size())
-    noted.notes.push_back(format(
-        "Rows of single streams left out: {}. --ranks with one rank shows the streams of that rank; the JSON report "
-        "shows all.",
-        report.launches->rows.size() - rows.size()));
+    noted.notes.push_back(
+        format("{} rows of single streams are not shown. To see the streams of one rank, select it with --ranks; the "
+               "JSON report shows all.",
+               report.launches->rows.size() - rows.size()));
   return {std::move(noted)};
 }
 

@@ -213,7 +213,7 @@ void write_memory(Writer& page, const Source& source) {
   for (const Picture& picture : pictures.drawn) write_picture(page, picture, source.report);
   if (pictures.drawn.size() < pictures.of)
     page.element("p",
-                 format("Drawn: the {} charts with the highest peaks, out of {}.", pictures.drawn.size(), pictures.of),
+                 format("Shown: the {} charts with the highest peaks, out of {}.", pictures.drawn.size(), pictures.of),
                  {{"class", "faint"}});
   write_noted_tables(page, memory_tables(source.report, most_rows(source.options)));
 }

@@ -55,7 +55,7 @@ void add_peers(const Run& run, const Section<StepsSection>& steps, const Section
   for (const PeerClass& peers : peer_classes(run, *steps, *rows))
     if (auto compared = peers_of(peers, section)) section.peers.push_back(std::move(*compared));
   if (section.peers.empty())
-    section.why_no_peers = "in no group of peers was a memory peak of the same kind recorded on every rank";
+    section.why_no_peers = "no group of peers has a recorded memory peak of the same kind on every rank";
 }
 
 constexpr const char* nothing_recorded = "no allocation and no memory counter was recorded";

@@ -118,7 +118,7 @@ void add_fragmentation(const std::vector<const DeviceMemory*>& devices, std::vec
   finding.step = memory.reserved.step;
   finding.title = format("{} of the reserved device memory is unused", percent(worst.value));
   finding.evidence =
-      format("{}: {} of {} reserved, of which at most {} was allocated at that time{}", name_of(memory),
+      format("{}: at the peak, {} of {} was reserved, of which at most {} was allocated{}", name_of(memory),
              bytes_text(*memory.reserved.bytes), bytes_text(*memory.total_bytes),
              bytes_text(std::llround((1 - worst.value) * static_cast<double>(*memory.reserved.bytes))), worst.others());
   finding.advice =

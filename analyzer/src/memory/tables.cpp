@@ -55,7 +55,7 @@ NotedTable peak_table(const MemorySection& section, std::size_t most) {
                          {"memory", Align::left},
                          {"allocated"},
                          {"step"},
-                         {"for", Align::left, 16},
+                         {"allocation for", Align::left, 16},
                          {"reserved"},
                          {"unused"},
                          {"left"},
@@ -113,11 +113,11 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
   if (const std::int64_t ignored = sum(&DeviceMemory::ignored); ignored > 0)
     notes.push_back(format("Left out: {} with impossible numbers.", counted(ignored, "event")));
   if (section.hosts.size() > most)
-    notes.push_back(format("Shown: the {} of {} processes that held the most host memory; --json has all.", most,
-                           section.hosts.size()));
+    notes.push_back(format("Shown: the {} of {} processes that used the most host memory; the JSON report lists all.",
+                           most, section.hosts.size()));
   if (section.devices.size() > most)
-    notes.push_back(
-        format("Shown: the {} rows with the highest peaks, out of {}; --json has all.", most, section.devices.size()));
+    notes.push_back(format("Shown: the {} rows with the highest peaks, out of {}; the JSON report lists all.", most,
+                           section.devices.size()));
   for (const MemoryPeers& peers : section.peers) {
     if (!peers.imbalance.value || *peers.imbalance.value < noticeable) continue;
     notes.push_back(format("Rank {} needs the most: {:.2f} times the median of {} ({}{}{}).", peers.most.value,
@@ -153,7 +153,7 @@ std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t 
   if (largest == nullptr || *largest->allocated.bytes == 0) return {};
   const std::int64_t peak = *largest->allocated.bytes;
   NotedTable noted;
-  noted.title = "Held at the peak";
+  noted.title = "Allocated at the peak";
   noted.what = format("rank {}, {}: what the {} were allocated for", largest->rank.value, memory_name(*largest),
                       bytes_text(peak));
   noted.table.columns = {{"allocated in", Align::left, 2 * widest_allocation}, {"blocks"}, {"bytes"}, {"of peak"}};

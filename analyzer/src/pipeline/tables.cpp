@@ -29,7 +29,7 @@ std::string bubble_text(const PipelineSection& section) {
   const std::string measured = format("Idle: {} of the time", percent_text(*section.bubble_measured.value));
   if (!section.bubble_theory.value)
     return format("{}. It is not known what the schedule requires: {}.", measured, section.bubble_theory.why);
-  return format("{}; the schedule needs {} ({:+.1f} points).", measured, percent_text(*section.bubble_theory.value),
+  return format("{}; the schedule requires {} ({:+.1f} points).", measured, percent_text(*section.bubble_theory.value),
                 100 * *section.above_theory());
 }
 

@@ -37,7 +37,7 @@ std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most)
   std::ranges::stable_sort(rows, std::ranges::greater{}, distance);
   NotedTable noted{"Predicted and measured", "for each rank",
                    Table{{{"rank"},
-                          {"held between steps"},
+                          {"allocated between steps"},
                           {"measured"},
                           {"difference"},
                           {"sent in a step"},
@@ -55,9 +55,9 @@ std::vector<NotedTable> predicted_tables(const Report& report, std::size_t most)
                                 {measured(row.sent)},
                                 {off(row.sent)}});
   noted.notes.emplace_back(
-      "Predicted by the trainer's formulas (rankscope train --explain). Held: parameters, buffers and the optimizer's "
-      "state; gradients and activations are freed between steps. Sent: the bytes that a rank sends to others in the "
-      "median step.");
+      "Predicted by the trainer's formulas (rankscope train --explain). Allocated between steps: parameters, buffers "
+      "and the optimizer's state; gradients and activations are freed. Sent: the bytes that a rank sends to others in "
+      "the median step.");
   return {std::move(noted)};
 }
 

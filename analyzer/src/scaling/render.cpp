@@ -33,15 +33,17 @@ NotedTable measured_table(const ScaleAnswer& answer) {
   if (!answer.fit) return noted;
   const ScaleFit& fit = *answer.fit;
   noted.notes.push_back(answer.scaling == Scaling::strong
-                            ? format("{} of the work is not shortened by more ranks, so the speedup over one rank can "
-                                     "never exceed {:.1f} (Amdahl).",
+                            ? format("According to a curve fitted to these steps, {} of the work does not get shorter "
+                                     "with more ranks, so the speedup over one rank can never exceed {:.1f} (Amdahl).",
                                      share(fit.fixed_share), 1 / std::max(1e-9, fit.fixed_share))
-                            : format("A step becomes {} {} with each doubling of the number of ranks.",
+                            : format("According to a curve fitted to these steps, a step becomes {} {} with each "
+                                     "doubling of the number of ranks.",
                                      duration_text(std::abs(static_cast<std::int64_t>(fit.per_doubling_ns))),
                                      fit.per_doubling_ns >= 0 ? "longer" : "shorter"));
-  noted.notes.push_back(answer.measured.size() > 2
-                            ? format("Measured steps differ from this fit by at most {}.", share(fit.largest_error))
-                            : "Two runs always fit exactly; a third run would show whether the fit holds.");
+  noted.notes.push_back(
+      answer.measured.size() > 2
+          ? format("The measured steps differ from the curve by at most {}.", share(fit.largest_error))
+          : "The curve always fits two runs exactly; a third run would show whether it is right.");
   return noted;
 }
 
@@ -54,7 +56,7 @@ NotedTable predicted_table(const ScaleAnswer& answer) {
                           {"high"},
                           {"efficiency"},
                           {"lost to communication"},
-                          {"to noise"},
+                          {"lost to noise"},
                           {"confidence", Align::left}},
                          {}}};
   for (const ScaledStep& step : answer.predicted)
@@ -69,7 +71,8 @@ NotedTable predicted_table(const ScaleAnswer& answer) {
          {step.low_confidence ? "low" : "usual", step.low_confidence ? Tone::warning : Tone::plain}});
   noted.notes.emplace_back(
       "Low and high: 5 % of the simulated steps are shorter than low, and 5 % are longer than high; both are at least "
-      "5 % from the median.");
+      "5 % from the median. Lost to communication: the share of the step that would be saved if transfers took as long "
+      "as on the measured ranks. Lost to noise: the share that would be saved if every rank ran the typical step.");
   noted.notes.insert(noted.notes.end(), answer.notes.begin(), answer.notes.end());
   if (std::ranges::any_of(answer.predicted, &ScaledStep::low_confidence))
     noted.notes.emplace_back("Low confidence: more than 4 times as many ranks as in the measured run.");
@@ -116,7 +119,7 @@ void draw(html::Writer& page, const ScaleAnswer& answer) {
   html::Chart chart{
       page,
       {"scale-chart", "Efficiency over the number of ranks",
-       "Dots are measured runs, and bars are the ranges of predictions. The tables below have the numbers."},
+       "Squares are measured runs, and bars are the ranges of the predictions. The tables below have the numbers."},
       top + height + bottom};
   for (int tenth = 0; tenth <= 10; tenth += 2) {
     const double y = plot.y(tenth / 10.0);
@@ -131,14 +134,14 @@ void draw(html::Writer& page, const ScaleAnswer& answer) {
     const double high = plot.y(base / static_cast<double>(std::max<std::int64_t>(1, step.low_ns)));
     const double low = plot.y(base / static_cast<double>(std::max<std::int64_t>(1, step.high_ns)));
     html::write_bar(page, {plot.x(step.ranks) - 5, high, 10, std::max(2.0, low - high)}, "wait",
-                    format("{} ranks: predicted {}, step {}{}", step.ranks, share(step.efficiency),
+                    format("{} ranks: predicted efficiency {}, step {}{}", step.ranks, share(step.efficiency),
                            duration_text(step.step_ns), step.low_confidence ? ", low confidence" : ""));
     label(step.ranks);
   }
   for (const ScalePoint& point : answer.measured) {
-    html::write_bar(
-        page, {plot.x(point.ranks) - 5, plot.y(point.efficiency) - 5, 10, 10}, "compute",
-        format("{} ranks: measured {}, step {}", point.ranks, share(point.efficiency), duration_text(point.step_ns)));
+    html::write_bar(page, {plot.x(point.ranks) - 5, plot.y(point.efficiency) - 5, 10, 10}, "compute",
+                    format("{} ranks: measured efficiency {}, step {}", point.ranks, share(point.efficiency),
+                           duration_text(point.step_ns)));
     label(point.ranks);
   }
   chart.text((left + html::chart_width - right) / 2, top + height + 38, "ranks", "tick middle");
@@ -147,11 +150,11 @@ void draw(html::Writer& page, const ScaleAnswer& answer) {
 std::string headline(const ScaleAnswer& answer) {
   if (answer.predicted.empty()) {
     const ScalePoint& last = answer.measured.back();
-    return format("A step of {} takes {}, with {} of the efficiency of {}.", counted(last.ranks, "rank"),
+    return format("A step on {} takes {}, with {} of the efficiency of {}.", counted(last.ranks, "rank"),
                   duration_text(last.step_ns), share(last.efficiency), counted(answer.measured.front().ranks, "rank"));
   }
   const ScaledStep& last = answer.predicted.back();
-  return format("A step of {} would take {} ({} to {}), with {} of the efficiency of {}.", counted(last.ranks, "rank"),
+  return format("A step on {} would take {} ({} to {}), with {} of the efficiency of {}.", counted(last.ranks, "rank"),
                 duration_text(last.step_ns), duration_text(last.low_ns), duration_text(last.high_ns),
                 share(last.efficiency), counted(answer.measured.front().ranks, "rank"));
 }

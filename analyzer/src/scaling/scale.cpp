@@ -60,7 +60,7 @@ bool same_per_rank(const ScalePoint& a, const ScalePoint& b) {
 void choose_scaling(ScaleAnswer& answer, const ScaleOptions& options) {
   if (options.scaling) {
     answer.scaling = *options.scaling;
-    answer.why_scaling = "as asked for";
+    answer.why_scaling = *options.scaling == Scaling::strong ? "as given by --strong" : "as given by --weak";
     return;
   }
   const ScalePoint& first = answer.measured.front();
@@ -198,7 +198,7 @@ class Prediction {
   [[nodiscard]] std::string why_misfit() const {
     return format(
         "simulated steps, put together from randomly drawn steps of the individual ranks, are {}. This happens if all "
-        "ranks are slow in the same steps; the step time with more ranks can then not be predicted",
+        "ranks are slow in the same steps. The step time with more ranks cannot be predicted in that case",
         misfit());
   }
 
@@ -273,7 +273,8 @@ class Prediction {
   void add_notes(const Pool& pool) const {
     answer_.notes.push_back(
         format("Predicted by simulating {} random steps, based on {} of {} ranks. Transfer times assume ring "
-               "algorithms. Own time differs by {:.1f} % between ranks and by {:.1f} % from step to step.",
+               "algorithms. Own time, which excludes waiting for other ranks, differs by {:.1f} % between ranks and by "
+               "{:.1f} % from step to step.",
                scaling::draws, counted(static_cast<std::int64_t>(pool.systems.size()), "step"), base_.ranks,
                100 * pool.between_ranks, 100 * pool.within_ranks));
     if (answer_.scaling == Scaling::strong) answer_.notes.push_back(about_work());

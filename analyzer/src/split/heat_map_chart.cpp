@@ -102,9 +102,9 @@ HeatMap lateness(const Report& report, const RankRows& rows, const std::vector<S
 
 HeatMap step_times(const Report& report, const RankRows& rows, const std::vector<StepColumn>& columns) {
   HeatMap map{.words = {"step-map", "Step time relative to the median step",
-                        "One cell for each rank and step, coloured by how much longer it took than the median step; "
-                        "the table below has the numbers."},
-              .what = "step",
+                        "One cell for each rank and step, coloured by how much longer the step took on that rank than "
+                        "the median step; the table below has the numbers."},
+              .what = "step time",
               .against = "the median step",
               .rows = rows,
               .columns = columns,

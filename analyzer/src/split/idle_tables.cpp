@@ -77,7 +77,7 @@ std::string legend(const Reasons& reasons) {
     add("Queued: the work was launched in time, but no record shows what it waited for.");
   if (reasons.before_work_ns > 0 || reasons.after_work_ns > 0) {
     const auto mean = [&reasons](std::int64_t ns) { return duration_text(ns / reasons.means.parts()); };
-    add(format("Of this time, {} pass before the first device work and {} after the last.",
+    add(format("The idle time includes {} before the first device work and {} after the last.",
                mean(reasons.before_work_ns), mean(reasons.after_work_ns)));
   }
   return text;

@@ -61,7 +61,7 @@ std::vector<PeerClass> by_stated_place(const Run& run, std::span<const RankRow* 
   }
   std::vector<PeerClass> list;
   for (auto& [place, peers] : classes) {
-    peers.name = place.empty() ? "no known place in the layout" : place;
+    peers.name = place.empty() ? "tp, pp, cp and ep rank not recorded" : place;
     list.push_back(std::move(peers));
   }
   return list;
@@ -104,7 +104,8 @@ std::vector<PeerClass> peer_classes(const Run& run, const StepsSection& steps, s
   } else if (!stated && lonely) {
     PeerClass everybody;
     everybody.name = "all ranks";
-    everybody.caveat = "the layout of the ranks is unknown, and they do not run the same number of operations";
+    everybody.caveat =
+        "it is not known which ranks do equal work, and the ranks do not run the same number of operations";
     everybody.rows = rows;
     return {everybody};
   }

@@ -158,7 +158,7 @@ std::string columns_text(const Report& report, const Columns& columns) {
   if (steps == 1) text = "One column for the only step";
   if (columns.front().first != columns.front().last)
     text =
-        format("Columns of up to {} steps each for {} steps", columns.front().last - columns.front().first + 1, steps);
+        format("Columns of up to {} steps each, for {} steps", columns.front().last - columns.front().first + 1, steps);
   if (report.steps->median_ns > 0)
     text += format("{}{}", steps == 1 ? ", which took " : " with a median of ", duration_text(report.steps->median_ns));
   return text;

@@ -22,8 +22,10 @@ std::string few_steps_text(std::size_t steps) {
 }
 
 std::string comparison_text(const PeerClass& peers, std::size_t steps) {
-  std::string text = format("Compared with {} ({}); medians of {}.", counted(peers.size() - 1, "peer"), peers.name,
-                            counted(steps, "step"));
+  const std::string who =
+      peers.name == "all ranks" ? std::string{"Each rank"} : format("Each rank of the class \"{}\"", peers.name);
+  std::string text = format("{} is compared with {}; the times are medians of {}.", who,
+                            counted(peers.size() - 1, "peer"), counted(steps, "step"));
   text += few_steps_text(steps);
   if (!peers.caveat.empty()) text += " Caveat: " + peers.caveat + ".";
   return text;
@@ -41,8 +43,8 @@ std::string comparisons_text(std::span<const PeerClass* const> classes, std::siz
   const std::string peers = least->size() == most->size()
                                 ? counted(least->size() - 1, "peer")
                                 : format("{} to {} peers", least->size() - 1, most->size() - 1);
-  return format("Each rank is compared with {} of its class; {} classes, from {} to {}; medians of {}.", peers,
-                classes.size(), classes.front()->name, classes.back()->name, counted(steps, "step")) +
+  return format("Each rank is compared with {} of its class; {} classes, from {} to {}; the times are medians of {}.",
+                peers, classes.size(), classes.front()->name, classes.back()->name, counted(steps, "step")) +
          few_steps_text(steps);
 }
 
@@ -55,8 +57,8 @@ std::string doubt_by_noise(const StragglersSection& section, const CrowdedHosts&
   }
   std::string doubt;
   if (crowded.any()) {
-    doubt = format("{}, so losses below {:.0f} % on the host or in waiting for data cannot be detected", crowded.text(),
-                   (crowded_slowdown - 1) * 100);
+    doubt = format("{}, so slowdowns below {:.0f} % by the host or by waiting for data cannot be detected",
+                   crowded.text(), (crowded_slowdown - 1) * 100);
   }
   if (smallest <= hides_too_much) return doubt;
   return format(

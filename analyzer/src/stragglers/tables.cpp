@@ -62,7 +62,7 @@ std::string basis_of(const Report& report) {
 
 std::string none_text(const Report& report) {
   const std::string_view lost = lost_evidence(report);
-  return lost.empty() ? "None." : format("None was found. {}; see DATA QUALITY.", lost);
+  return lost.empty() ? "None." : format("No slow rank was found. {}; see DATA QUALITY.", lost);
 }
 
 Table straggler_table(const StragglersSection& section) {

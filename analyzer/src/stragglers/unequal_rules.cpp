@@ -153,10 +153,12 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
   Finding finding = finding_on(rank, quantity.id, capped(severity_of(share, data_limits), most));
   finding.title = format("rank {} {}: {} per step instead of {}", rank.value, quantity.title,
                          duration_text(medians[peer]), duration_text(usual));
-  finding.evidence = format("medians over {} and over {}; clearly more than its peers in {} of these steps",
+  finding.evidence = format("medians over {} and over {}; the time of this rank is clearly longer in {} of these steps",
                             counted(steps, "step"), counted(times.size() - 1, "peer"), above);
   if (few && quantity.may_be_waiting)
-    finding.evidence += "; in that time, the rank is either slow itself or waits for a rank that is slower elsewhere";
+    finding.evidence +=
+        "; the rank is either slow itself, or waits during this time for a rank that is slow in another part of the "
+        "step";
   finding.evidence += code_of(unequal, quantity, rank, excess);
   finding.advice = quantity.advice;
   if (few && !quantity.may_be_waiting && usual == 0 && unequal.steps >= least_steps)

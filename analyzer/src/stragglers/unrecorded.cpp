@@ -31,7 +31,7 @@ std::string unrecorded_collectives(const Run& run) {
     if (!problem.empty()) return format("{}; {}", problem, hidden);
   }
   if (run.quality().of(Counter::comm_groups_unknown) == 0) return {};
-  return format("collectives of groups that torch.distributed did not make are not recorded; {}", hidden);
+  return format("collectives of groups that torch.distributed did not create were not recorded; {}", hidden);
 }
 
 }  // namespace rankscope::analyzer

@@ -22,7 +22,7 @@ std::string title_of(const SlowTcpLink& slow) {
 std::string evidence_of(const SlowTcpLink& slow) {
   const std::string speed =
       slow.gbps ? format("data was sent at {} while more data waited; ", speed_text(*slow.gbps)) : std::string{};
-  return format("TCP; {}on {}, data waits {} of the time{}", speed,
+  return format("TCP: {}on {}, data waits {} of the time{}", speed,
                 counted(static_cast<std::int64_t>(slow.compared), "other connection"), percent_text(slow.usual_share),
                 slow.compared > 1 ? " (median)" : "");
 }

@@ -21,7 +21,8 @@ std::vector<NotedTable> tcp_link_tables(const Report& report, std::size_t most) 
   });
   NotedTable noted{
       "TCP connections", "over the counted steps; data waits while the network does not accept what a rank has to send",
-      Table{{{"from"}, {"to", Align::left}, {"connections"}, {"sent"}, {"data waited"}, {"then sent at"}}, {}},
+      Table{{{"from"}, {"to", Align::left}, {"connections"}, {"sent"}, {"data waited"}, {"speed while data waited"}},
+            {}},
       left_out(links.size(), most)};
   for (const TcpLink* const link : std::span{links}.first(std::min(most, links.size())))
     noted.table.rows.push_back({{format("{}", link->from.value)},
@@ -34,7 +35,7 @@ std::vector<NotedTable> tcp_link_tables(const Report& report, std::size_t most) 
     noted.notes.emplace_back("Connections with less than 1 % of the traffic of the busiest one are not shown.");
   if (section.unwatched > 0)
     noted.notes.push_back(
-        format("Not sampled: up to {} per rank at a time; the connections that send most are sampled first.",
+        format("On each rank, up to {} at a time could not be sampled; the connections that send most come first.",
                counted(section.unwatched, "connection")));
   return {std::move(noted)};
 }

@@ -133,7 +133,7 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
                                change->step, at_first, ratio)
                       : format("from step {} on, steps take {:.2f} times as long", change->step, ratio);
   finding.evidence =
-      format("{}, {}{} {}; {}", before_text(usual_ns, change->before_ns),
+      format("steps took {}, {}{} {}; {}", before_text(usual_ns, change->before_ns),
              partly_undone ? format("{} since then, ", duration_text(change->after_ns)) : "", duration_text(last_ns),
              change == &report.trend->changes.back() ? "since then" : "at the end",
              grown_text(change->ranks, change->why_no_ranks));

@@ -10,17 +10,17 @@ namespace {
 std::string_view words_of(StragglerKind kind) {
   switch (kind) {
     case StragglerKind::compute:
-      return "compute";
+      return "mainly compute";
     case StragglerKind::host:
-      return "time on the host";
+      return "mainly time on the host";
     case StragglerKind::data:
-      return "waiting for data";
+      return "mainly waiting for data";
     case StragglerKind::network:
-      return "late communication";
+      return "mainly late communication";
     case StragglerKind::memory:
-      return "copies";
+      return "mainly copies";
     case StragglerKind::mixed:
-      return "several parts";
+      return "several causes";
   }
   return {};
 }
@@ -28,7 +28,7 @@ std::string_view words_of(StragglerKind kind) {
 }  // namespace
 
 std::string grown_text(std::span<const GrownPart> ranks, std::string_view why_none) {
-  if (ranks.empty() && !why_none.empty()) return format("it is not known which rank caused it ({})", why_none);
+  if (ranks.empty() && !why_none.empty()) return format("it is not known which rank caused this ({})", why_none);
   if (ranks.empty()) return "no rank's own time changed: the difference is in communication";
   std::string text;
   for (const StragglerKind kind : {StragglerKind::compute, StragglerKind::host, StragglerKind::data,
@@ -43,8 +43,8 @@ std::string grown_text(std::span<const GrownPart> ranks, std::string_view why_no
       after.push_back(part.after_ns);
     }
     if (named.empty()) continue;
-    text += format("{}{}: {}, own time {} instead of {}", text.empty() ? "" : "; ", ranks_text(named), words_of(kind),
-                   duration_text(median(after)), duration_text(median(before)));
+    text += format("{}{}: own time {} instead of {} ({})", text.empty() ? "" : "; ", ranks_text(named),
+                   duration_text(median(after)), duration_text(median(before)), words_of(kind));
   }
   return text;
 }

@@ -22,9 +22,9 @@ void write_figures(Writer& page, const Report& report) {
       write_fact(page, "Median step", duration_text(report.steps->median_ns));
       const std::string range = range_of_steps(*report.steps);
       if (std::ssize(counted_steps(*report.steps)) < least_for_spread) {
-        if (!range.empty()) write_fact(page, "Steps from", range);
+        if (!range.empty()) write_fact(page, "Step times", range);
       } else {
-        write_fact(page, "90 % within", duration_text(report.steps->p90_ns));
+        write_fact(page, "90 % of steps within", duration_text(report.steps->p90_ns));
         write_fact(page, "Jitter", percent_text(report.steps->jitter));
       }
     }

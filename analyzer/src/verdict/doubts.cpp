@@ -55,7 +55,7 @@ std::string not_compared_text(const Report& report) {
   return format(
       "Ranks could not be compared, since {}. {}{}", cause_alone(report.why_not_compared),
       advice_for(Wanted::comparison, report.source),
-      some ? " If ranks communicate in every n-th step only (gradient accumulation), mark n steps as one." : "");
+      some ? " If ranks communicate only in every n-th step (gradient accumulation), mark n steps as one." : "");
 }
 
 }  // namespace

@@ -81,8 +81,8 @@ Verdict on_stragglers(const Report& report) {
   Verdict verdict{tone_of(rows.front().severity), sentence_on(rows.front()), {size_sentence(report, rows.front())}};
   if (std::string code = code_sentence(rows.front()); !code.empty()) verdict.more.push_back(std::move(code));
   for (std::size_t i = 1; i < std::min<std::size_t>(rows.size(), 3); ++i) verdict.more.push_back(sentence_on(rows[i]));
-  if (rows.size() == 4) verdict.more.emplace_back("1 more rank is listed below.");
-  if (rows.size() > 4) verdict.more.push_back(format("{} more ranks are listed below.", rows.size() - 3));
+  if (rows.size() == 4) verdict.more.emplace_back("1 more slow rank is listed below.");
+  if (rows.size() > 4) verdict.more.push_back(format("{} more slow ranks are listed below.", rows.size() - 3));
   return verdict;
 }
 

@@ -74,11 +74,12 @@ std::string render_what_if_text(const WhatIfAnswer& answer, Colour colour) {
   for (const Prediction& alone : answer.alone) add_row(table, answer, words_of(alone), alone);
   add_row(table, answer, answer.alone.empty() ? words_of(answer.together) : "all together", answer.together);
   page.table(table);
-  page.paragraph(format("This changes the length of {} (operations, host times, transfers and delays): {} in total.",
-                        counted(answer.together.changed, "item"),
-                        answer.together.saved_ns >= 0 ? duration_text(answer.together.saved_ns) + " less"
-                                                      : duration_text(-answer.together.saved_ns) + " more"),
-                 Tone::faint);
+  page.paragraph(
+      format("The prediction changes the length of {} (operations, host times, transfers and delays): {} in total.",
+             counted(answer.together.changed, "item"),
+             answer.together.saved_ns >= 0 ? duration_text(answer.together.saved_ns) + " less"
+                                           : duration_text(-answer.together.saved_ns) + " more"),
+      Tone::faint);
   page.paragraph(format("Replayed from the recording (error {:.1f} %). {}", 100 * answer.replay_error, not_modelled),
                  Tone::faint);
   for (const std::string& doubt : answer.doubts) page.paragraph(doubt, Tone::faint);

@@ -67,14 +67,14 @@ constexpr std::array advice_table{
         Wanted::steps,
         "Mark each step with an NVTX range (nvtxRangePush(\"step 7\") before it, nvtxRangePop() after it) or with the "
         "annotation API (rankscope/collectors/annotate.h, Kind::step), and record again. In PyTorch programs, each "
-        "optimizer step marks a step automatically.",
+        "optimizer step marks a step automatically, unless --no-pytorch was given.",
         "Call prof.step() after each training step and trace again.",
         "Mark each step with an NVTX range (nvtxRangePush(\"step 7\") before it, nvtxRangePop() after it), and "
         "profile again with --trace=cuda,nvtx."},
     WantedAdvice{Wanted::steps_of_pytorch,
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation "
                  "API (rankscope/collectors/annotate.h, Kind::step), and record again. In PyTorch programs, each "
-                 "optimizer step marks a step automatically.",
+                 "optimizer step marks a step automatically, unless --no-pytorch was given.",
                  "Call prof.step() after each training step and trace again.",
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), and profile again with "
                  "--trace=cuda,nvtx."},
@@ -95,13 +95,15 @@ constexpr std::array advice_table{
                  "Give the files of all ranks.",
                  "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
                  "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
-    WantedAdvice{Wanted::groups_of_nccl, "", "PyTorch 2.4 or later writes the group of each NCCL collective.", ""},
-    WantedAdvice{Wanted::absent_ranks, "Check that the recorder ran on every host and that its segments were gathered.",
+    WantedAdvice{Wanted::groups_of_nccl, "", "Use PyTorch 2.4 or later: it records the group of each NCCL collective.",
+                 ""},
+    WantedAdvice{Wanted::absent_ranks,
+                 "Check that the recorder ran on every host, and that the segments of all hosts are in one folder.",
                  "Also give the file of every missing rank; profile the ranks that have no file.",
                  "Also give the export of every missing rank; profile the ranks that have no export."},
     WantedAdvice{Wanted::memory,
-                 "If the program supports --memory, record it with that option; otherwise, let the program count "
-                 "allocated_bytes with the annotation API (rankscope/collectors/annotate.h).",
+                 "If the program supports --memory, record it with that option; otherwise, let the program report "
+                 "the counter allocated_bytes with the annotation API (rankscope/collectors/annotate.h).",
                  "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
     WantedAdvice{Wanted::comparison,
                  "Record without --no-pytorch; if PyTorch's collectives are not recorded, `record` says why when it "

@@ -216,9 +216,9 @@ GpuState cupti_state(const cupti::Library& library) {
 /// What this version does wrong that concerns a recording.
 GpuState cupti_fault_state(const cupti::Library& library) {
   const cupti::Fault fault = cupti::fault_of(library.version);
-  if (!library.problem.empty()) return {true, "CUPTI's faults", "no CUPTI is used", "nothing to do"};
-  if (fault.what.empty()) return {true, "CUPTI's faults", "none known", "nothing to do"};
-  return {false, "CUPTI's faults", std::string{fault.what}, std::string{fault.advice}};
+  if (!library.problem.empty()) return {true, "CUPTI bugs", "CUPTI is not used", "nothing to do"};
+  if (fault.what.empty()) return {true, "CUPTI bugs", "none known", "nothing to do"};
+  return {false, "CUPTI bugs", std::string{fault.what}, std::string{fault.advice}};
 }
 
 GpuState nvml_state() {

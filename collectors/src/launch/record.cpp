@@ -214,8 +214,8 @@ void note_details(DetailSet asked, RecordSummary& summary) {
   for (const DetailInfo& info : details()) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
     summary.notes.push_back(
-        format("--{}: no source in the recorded program supports this option, so no {} were recorded (the reference "
-               "trainer supports it; in other programs only --memory works, on CUDA GPUs with the source cupti)",
+        format("--{}: no {} were recorded, because no recorded process supports this option (the reference trainer "
+               "does; other programs support only --memory, on CUDA GPUs and with the source cupti)",
                info.id, info.what));
   }
 }

@@ -48,7 +48,7 @@ bool failed(const SourceStory& story, Source source) {
 
 std::string nccl_note(const SourceStory& story) {
   if (story.nccl_processes == 0)
-    return "nccl: no process was seen calling NCCL, so none of its collectives were recorded";
+    return "nccl: no recorded process called NCCL, so none of its collectives were recorded";
   return format(
       "nccl: NCCL{}{} did not load the profiler plugin, so only the calls of collectives are known; NCCL 2.23 or newer "
       "loads it when the first communicator is created, if NCCL_PROFILER_PLUGIN does not name another plugin",
@@ -79,11 +79,11 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
   if (!devices.nvidia && story.activities == 0 && story.plugin_processes == 0) {
     if (devices.amd)
       return {
-          format("{}: this host has AMD GPUs (/dev/kfd), whose work is not recorded; everything else was recorded. Use "
-                 "torch.profiler for these GPUs: rankscope reads its traces",
+          format("{}: this host has AMD GPUs (/dev/kfd), whose work is not recorded; other sources are not affected. "
+                 "Use torch.profiler for these GPUs: rankscope reads its traces",
                  wanted)};
     return {
-        format("{}: no NVIDIA GPU was found on this host (no /dev/nvidiactl); everything else was recorded", wanted)};
+        format("{}: no NVIDIA GPU was found on this host (no /dev/nvidiactl); other sources are not affected", wanted)};
   }
   std::vector<std::string> notes;
   for (const SourceStory::Problem& problem : story.problems)

@@ -26,7 +26,7 @@ std::string summary_text(const RecordSummary& summary) {
                             counted(summary.ranks, "rank"), counted(summary.events, "event"), size_text(summary.bytes),
                             summary.out.string());
   if (summary.events_dropped > 0 && summary.disk_refusals == 0) {
-    text += format("rankscope: lost {}: the ring was full; record with a larger --ring-kib\n",
+    text += format("rankscope: lost {}: the ring buffer was full; record with a larger --ring-kib\n",
                    counted(summary.events_dropped, "event"));
   }
   if (summary.events_dropped > 0 && summary.disk_refusals > 0) {

@@ -25,8 +25,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {names_lost, "names_lost", error,
      "Some events refer to names that are missing, or have names that were cut off at 4000 bytes."},
     {spans_unclosed, "spans_unclosed", info,
-     "Some spans were still open when their process stopped. They are drawn up to the last event of that process and "
-     "marked as cut."},
+     "Some spans were still open when their process stopped. They are shown as ending at the last event of that "
+     "process, and marked as cut."},
     {ranks_missing, "ranks_missing", data_loss,
      "Some ranks of the job are not in the recording, so the true waits may be longer than the ones shown. Record "
      "every rank."},
@@ -52,8 +52,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Ranks of one group called different operations at the same position in the group's sequence of operations. This "
      "is probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
-     "A collective ended on one rank before it began on another, so the clocks disagree by more than the stated "
-     "error."},
+     "A collective ended on one rank before it began on another, so the clocks disagree by more than their "
+     "estimated error."},
     {clock_low, "clock_low", error,
      "The clocks of different hosts could not be aligned well. The report says how far apart they may be, and which "
      "comparisons it leaves out for this reason."},
@@ -69,8 +69,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some communication was recorded without a group or a sequence number. The operations are matched across ranks by "
      "their order, or not at all."},
     {pace_overruns, "pace_overruns", info,
-     "Some blocks of paced compute took longer than their nominal time because the machine was too busy, so times vary "
-     "more than intended."},
+     "Some compute blocks of the reference trainer took longer than their nominal time (--pace) because the machine "
+     "was too busy, so times vary more than intended."},
     {processes_without_events, "processes_without_events", info,
      "Some processes were only sampled from outside: they have host samples, but no events."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
@@ -104,7 +104,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events without a name, category, thread or time, and collectives that were exported incompletely, were left "
      "out."},
     {events_unsupported, "events_unsupported", info,
-     "Events of kinds that the profiler itself never writes (begin/end pairs, arrows of other tools) were left out."},
+     "Events of kinds that the profiler itself never writes (begin/end pairs, flow events of other tools) were left "
+     "out."},
     {categories_unknown, "categories_unknown", info,
      "Events of unknown categories are kept as plain ranges and are not part of the breakdown of a rank's time."},
     {times_unusable, "times_unusable", data_loss,
@@ -127,7 +128,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Several host calls have the same correlation number; device activities with this number are linked to the first "
      "of these calls."},
     {blocks_dropped, "blocks_dropped", info,
-     "Blocks of a trace file that do not belong to the format (logs, additions by other tools) were not kept."},
+     "Blocks of a trace file that do not belong to the format (logs, additions by other tools) were left out."},
     {secrets_dropped, "secrets_dropped", info,
      "Blocks of a trace file that look like environment variables or secrets are not shown or exported. They are still "
      "in the file itself: do not pass it on."},
@@ -138,10 +139,11 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The export lacks NCCL's descriptions of its calls, so bytes and communicators are unknown. Export the report "
      "again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     {source_warnings, "source_warnings", info,
-     "The tool that made the recording reported problems; `rankscope dump` shows them in the metadata nsys.message."},
+     "Nsight Systems reported problems when it made the recording; `rankscope dump` shows them in the metadata "
+     "nsys.message."},
     {collectives_alone, "collectives_alone", info,
      "For some collectives, no other member was recorded, so it is not known how much of their time is waiting. Record "
-     "all ranks into the same folder."},
+     "all ranks of the job in one recording."},
     {jobs_mixed, "jobs_mixed", error,
      "Files of different jobs were opened together, so their ranks are not compared. Open the files of one job at a "
      "time."},
@@ -186,11 +188,11 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "NCCL did not report some of the collectives that the program announced, although it reported others of the same "
      "group. The times of the unreported ones were taken on the host."},
     {comm_groups_unknown, "comm_groups_unknown", data_loss,
-     "Collectives of process groups that torch.distributed did not make were left out: time in them counts as compute "
-     "or idle. Create the groups with init_process_group or new_group."},
+     "Collectives of process groups that torch.distributed did not create were left out: time in them counts as "
+     "compute or idle. Create the groups with init_process_group or new_group."},
     {comm_without_groups, "comm_without_groups", info,
      "Communication of libraries whose traces name no group (Gloo, MPI, DeepEP, NVSHMEM and others) is matched across "
-     "ranks by its end time, or not at all. `rankscope record` knows the groups of PyTorch on Gloo."},
+     "ranks by its end time, or not at all. `rankscope record` records the groups of PyTorch on Gloo."},
     {tails_lost, "tails_lost", data_loss,
      "The events of some ranks end long before those of the other ranks, although the files of these ranks are "
      "complete: the profiler lost the later events. Steps that continue after a rank's last recorded work are left "

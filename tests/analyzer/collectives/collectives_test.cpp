@@ -43,8 +43,8 @@ TEST(Collectives, WhatFoundNoPartnersHasNoKnownWaitOrTransfer) {
   const GroupRow& row = matched.section().groups[0];
   EXPECT_EQ(row.without_wait, row.count);
   EXPECT_EQ(row.without_transfer, row.count);
-  EXPECT_EQ(row.why_no_wait, "not found on all ranks of the group");
-  EXPECT_EQ(row.why_no_transfer, "not found on all ranks of the group");
+  EXPECT_EQ(row.why_no_wait, "missing on at least one rank of the group");
+  EXPECT_EQ(row.why_no_transfer, "missing on at least one rank of the group");
   EXPECT_EQ(match(three_ranks).section().groups[0].without_wait, 0);
 }
 
@@ -244,7 +244,7 @@ TEST(Collectives, MembersThatDisagreeAreADesync) {
       "0 comm 0 10 allreduce group=dp bytes=8\n1 comm 0 10 allreduce group=dp bytes=8\n"
       "0 comm 20 30 allreduce group=dp bytes=8\n1 comm 20 30 broadcast group=dp bytes=8\n");
   EXPECT_EQ(matched.section().desyncs.at(0).sequence, 1);
-  EXPECT_EQ(matched.section().desyncs.at(0).what, "rank 0: allreduce of 8 bytes ; rank 1: broadcast of 8 bytes ");
+  EXPECT_EQ(matched.section().desyncs.at(0).what, "rank 0: allreduce, 8 bytes; rank 1: broadcast, 8 bytes");
   EXPECT_EQ(matched.section().matched, 2);
   EXPECT_EQ(matched.section().unmatched, 2);
   EXPECT_EQ(matched.matching.quality.of(Counter::desync), 1U);

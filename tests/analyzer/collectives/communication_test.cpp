@@ -82,7 +82,7 @@ TEST(RenderBlame, ManyRanksAreCutInTheTextAndThinnedOnThePage) {
   EXPECT_THAT(text, Not(HasSubstr("waiting rank"))) << "40 columns do not fit";
   const std::string page = render_html(report, *run, {});
   EXPECT_THAT(page, HasSubstr("waiting-map"));
-  EXPECT_THAT(page, HasSubstr("Only the ranks with the most waiting are drawn"));
+  EXPECT_THAT(page, HasSubstr("Only the ranks with the most waiting are shown"));
 }
 
 TEST(RenderBlame, HardlyAnyWaitingIsOneLine) {

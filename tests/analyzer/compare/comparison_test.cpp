@@ -103,7 +103,7 @@ TEST(Comparison, WhatIsNotListedIsSaidInTextAndPage) {
   for (const std::string& shown : {render_text(view, Colour::no), render_html(view)}) {
     EXPECT_THAT(shown,
                 HasSubstr("Not listed: 3 entries that changed by at least 1 % of a step, but perhaps by chance."));
-    EXPECT_THAT(shown, HasSubstr("Not listed: 4 new and 0 gone entries, each below 1 % of a step."));
+    EXPECT_THAT(shown, HasSubstr("Not listed: entries below 1 % of a step (4 new, 0 gone)."));
     EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: the time of each rank is needed."));
     EXPECT_THAT(shown, HasSubstr("only steps 5 and later"));
   }

@@ -143,8 +143,8 @@ TEST(Copies, ThatAreExposedAreThoseOfTheFinding) {
   const auto finding = std::ranges::find(*report.findings, "exposed_copies", &Finding::id);
   ASSERT_NE(finding, report.findings->end());
   EXPECT_EQ(finding->evidence,
-            "250 µs per step and rank while neither compute nor communication runs; most of it is DtoD (Device -> "
-            "Device): 250 µs at 3.6 GB/s");
+            "copies take 250 µs per step and rank while neither compute nor communication runs; most of it is DtoD "
+            "(Device -> Device): 250 µs at 3.6 GB/s");
   EXPECT_NE(finding->advice.find("memory on the device"), std::string::npos) << finding->advice;
 }
 

@@ -52,7 +52,7 @@ TEST(DeviceTables, SumTheRowsThatAreLeftOut) {
   top.top = 1;
   const std::string text = tables_text(*run_with_copies(), top);
   EXPECT_THAT(text, HasSubstr("rest (2 names)"));
-  EXPECT_THAT(text, HasSubstr("2 more; --top 3 shows all."));
+  EXPECT_THAT(text, HasSubstr("2 more are not shown; --top 3 shows all."));
 }
 
 /// Kernels of 10 ns each, launched one after the other.
@@ -71,10 +71,10 @@ std::vector<std::string> many_names(std::size_t count) {
 
 TEST(DeviceTables, SayHowTheRestIsSeenInTextAndOnThePage) {
   const auto run = run_of_kernels(many_names(30));
-  EXPECT_THAT(tables_text(*run), HasSubstr("20 more; --top 30 shows all."));
+  EXPECT_THAT(tables_text(*run), HasSubstr("20 more are not shown; --top 30 shows all."));
   ReportOptions options;
   const auto page = [&] { return render_html(analyze(*run, options), *run, options); };
-  EXPECT_THAT(page(), HasSubstr("5 more; a page made with --top 30 shows all."));
+  EXPECT_THAT(page(), HasSubstr("5 more are not shown; a page made with --top 30 shows all."));
   EXPECT_THAT(page(), Not(HasSubstr("kernel_27")));
   options.top = 30;
   EXPECT_THAT(page(), HasSubstr("kernel_27"));
@@ -126,7 +126,7 @@ TEST(DeviceTables, SayThatStreamsOfSeveralRanksAreLeftOut) {
         rank, 2 * rank, 2 * rank + 1);
   const auto run = rankscope::testing::run_of(text);
   EXPECT_THAT(tables_text(*run),
-              HasSubstr("Rows of single streams left out: 2. --ranks with one rank shows the streams of that rank"));
+              HasSubstr("2 rows of single streams are not shown. To see the streams of one rank, select it with "));
   ReportOptions one;
   one.ranks = {RankId{1}};
   EXPECT_THAT(tables_text(*run, one), HasSubstr("   1  0:7            1"));

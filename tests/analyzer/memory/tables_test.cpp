@@ -32,7 +32,7 @@ TEST(MemoryTables, ShowPeaksAndWhoHeldThem) {
   EXPECT_THAT(text, HasSubstr("19.5 MB     1  <b>loss</b>"));
   EXPECT_THAT(text, HasSubstr("40.0 MB    51 %  60.0 MB (60.0 %)"));
   EXPECT_THAT(text, HasSubstr("host, whole process"));
-  EXPECT_THAT(text, HasSubstr("HELD AT THE PEAK  rank 0, device 0: what the 19.5 MB were allocated for"));
+  EXPECT_THAT(text, HasSubstr("ALLOCATED AT THE PEAK  rank 0, device 0: what the 19.5 MB were allocated for"));
   EXPECT_THAT(text, HasSubstr("aten::mm in aten::linear"));
   EXPECT_THAT(text, HasSubstr("(before the recording)"));
   EXPECT_THAT(text, HasSubstr("(unknown)"));
@@ -63,7 +63,7 @@ TEST(MemoryPage, DrawsThoseWithTheHighestPeaksAndSaysHowMany) {
   const std::string page = render_html(many_memories(), *run, {});
   EXPECT_THAT(page, Not(HasSubstr("Memory over time: rank 3,")));
   for (const int rank : {4, 11}) EXPECT_THAT(page, HasSubstr("Memory over time: rank " + std::to_string(rank) + ","));
-  EXPECT_THAT(page, HasSubstr("Drawn: the 8 charts with the highest peaks, out of 12."));
+  EXPECT_THAT(page, HasSubstr("Shown: the 8 charts with the highest peaks, out of 12."));
 }
 
 TEST(MemoryTables, KeepTheProcessesThatHeldMostAndSaySo) {
@@ -73,7 +73,8 @@ TEST(MemoryTables, KeepTheProcessesThatHeldMostAndSaySo) {
   const std::string text = render_text(many_memories(), *run, options, Colour::no);
   EXPECT_THAT(text, HasSubstr("24.0 MB"));
   EXPECT_THAT(text, Not(HasSubstr("2.00 MB")));
-  EXPECT_THAT(text, HasSubstr("Shown: the 3 of 12 processes that held the most host memory; --json has all."));
+  EXPECT_THAT(text,
+              HasSubstr("Shown: the 3 of 12 processes that used the most host memory; the JSON report lists all."));
 }
 
 TEST(MemoryTables, AddUpInJson) {

@@ -59,7 +59,7 @@ TEST(StragglerGains, HaveNoKnownGainWhereTheirWorkHasNoCounterpart) {
   WhatIfSection replay = replay_without_rank_2(100);
   replay.ranks[0].alone_ns = replay.ranks[0].kept_ns = 40;
   const Straggler row = with_gain_of(replay);
-  EXPECT_EQ(row.why_no_gain, "40 ns of its work per step has no counterpart on its only peer");
+  EXPECT_EQ(row.why_no_gain, "40 ns of the rank's work per step has no counterpart on its only peer");
 }
 
 TEST(StragglerGains, StragglersOfWhichOneAloneSavesNothingAreAsSevereAsTheyAreTogether) {

@@ -152,8 +152,8 @@ TEST(Stragglers, AQuietRunStatesWhatItWouldHaveFound) {
   EXPECT_TRUE(section.cannot_tell.empty()) << section.cannot_tell;
   EXPECT_NEAR(section.smallest_detectable.value_or(0), 1.06, 0.02);
   EXPECT_EQ(section.compared,
-            "Compared with 3 peers (all ranks); medians of 20 steps. There are few steps, so the severity is at most "
-            "major.");
+            "Each rank is compared with 3 peers; the times are medians of 20 steps. There are few "
+            "steps, so the severity is at most major.");
 }
 
 SyntheticRun slow_from(std::int64_t first, std::int64_t steps) {

@@ -51,8 +51,8 @@ TEST(UnrecordedCollectives, OtherProblemsOfTheRecorderHideNoWaiting) {
 
 TEST(UnrecordedCollectives, OfGroupsThatTheProgramMadeItselfHideWaiting) {
   expect_doubt(healthy("@quality comm_groups_unknown 50\n"),
-               "collectives of groups that torch.distributed did not make are not recorded; waiting in them counts as "
-               "work");
+               "collectives of groups that torch.distributed did not create were not recorded; waiting in them counts "
+               "as work");
 }
 
 TEST(NotCompared, ARankWithoutStepsIsSaid) {

@@ -192,7 +192,7 @@ TEST(Trend, AShortFastStretchIsNotWhatStepsTookBefore) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->step, 212);
   EXPECT_THAT(finding->title, ::testing::HasSubstr("take 1.08 times as long"));
-  EXPECT_THAT(finding->evidence, ::testing::StartsWith("109 ms before, but "));
+  EXPECT_THAT(finding->evidence, ::testing::StartsWith("steps took 109 ms before, but "));
   EXPECT_LE(finding->severity, FindingSeverity::minor);
   EXPECT_LT(finding->gain_ns_per_step, 4'000'000) << "9 ms in each of the last 100 steps";
 }

@@ -75,7 +75,7 @@ TEST(CuptiWindow, WhileASignalHasSwitchedItOffCallsAreNotAskedFor) {
   EXPECT_EQ(spans_named(*recorded.run, "inside"), 1U);
   EXPECT_EQ(spans_named(*recorded.run, "outside"), 0U);
   EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::runtime), 1U);
-  EXPECT_THAT(std::string{told(*recorded.run, "cupti_calls_late")}, HasSubstr("ms after the start"));
+  EXPECT_THAT(std::string{told(*recorded.run, "cupti_calls_late")}, HasSubstr("ms after recording was turned on"));
 }
 
 /// What each wait on an event says of the stream that recorded it, in a window of the second step.

@@ -108,7 +108,7 @@ TEST(GpuState, FaultsOfTheCuptiThatWouldBeUsedAreSaid) {
   const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
   const auto faults = [](const char* number) {
     const Variable version{"STANDIN_CUPTI_VERSION", number};
-    return state_of("CUPTI's faults");
+    return state_of("CUPTI bugs");
   };
   EXPECT_THAT(faults("22").found, HasSubstr("loses kernels"));
   EXPECT_THAT(faults("130100").advice, HasSubstr("--window or --duration"));

@@ -197,8 +197,8 @@ TEST(Launcher, AHostWithoutGpuIsSaidOnceAndTheRestIsRecorded) {
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(
       recorded.summary.notes,
-      ElementsAre("cupti, nccl, nvml: no NVIDIA GPU was found on this host (no /dev/nvidiactl); everything else was "
-                  "recorded"));
+      ElementsAre("cupti, nccl, nvml: no NVIDIA GPU was found on this host (no /dev/nvidiactl); other sources are "
+                  "not affected"));
 }
 
 TEST(Launcher, WhatIsNotAskedForAndWhatIsNotUsedIsNotMissed) {

@@ -69,7 +69,7 @@ TEST(SourceNotes, AnNcclThatDoesNotTakeThePluginIsToldWithItsVersion) {
   const ProcessMetadata old{{"cuda", "initialised"}, {"nccl_version", "2.21.5"}};
   EXPECT_THAT(notes_of({old}, 7), ElementsAre(AllOf(HasSubstr("NCCL 2.21.5"), HasSubstr("2.23 or newer"))));
   const ProcessMetadata other{{"cuda", "initialised"}};
-  EXPECT_THAT(notes_of({other, other}, 7), ElementsAre(HasSubstr("no process was seen calling NCCL")));
+  EXPECT_THAT(notes_of({other, other}, 7), ElementsAre(HasSubstr("no recorded process called NCCL")));
   EXPECT_THAT(notes_of({other}, 7), IsEmpty()) << "one process has nobody to talk to";
 }
 

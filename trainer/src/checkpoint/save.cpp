@@ -202,7 +202,8 @@ class Saving {
       std::error_code failed;
       if (fs::file_size(path, failed) != file.bytes || failed)
         return cannot_save(path,
-                           "rank 0 cannot see the file that another rank wrote; choose a folder that all nodes share");
+                           "rank 0 cannot see the file that another rank wrote; choose a folder that all machines "
+                           "share");
     }
     const std::string text = manifest_text(manifest);
     const std::vector parts{bytes_of_text(text)};

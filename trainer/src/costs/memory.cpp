@@ -63,8 +63,8 @@ std::int64_t update_space(const std::vector<Updated>& order, const OptimizerOpti
 }
 
 void add_update_space(Moment& update, const std::vector<Updated>& order, const OptimizerOptions& options) {
-  update.add("tensors of the update", update_space(order, options),
-             "temporary, for one parameter at a time; less the gradients that are already freed");
+  update.add("temporaries of the update", update_space(order, options),
+             "of one parameter at a time, minus the gradients that are already freed");
 }
 
 class MemoryOf {

@@ -177,7 +177,7 @@ void add_tile_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--tiles", o.tile.grid, "Rows x columns of tiles, such as 2x2 (default: one row per rank)");
   app.add_option_function<std::string>(
          "--halo", [&o](const std::string& value) { o.tile.exchange_halos = value == "on"; },
-         "Whether tiles exchange their borders (default on); off gives wrong results and is only a demonstration")
+         "Whether tiles exchange their borders (default on); off gives wrong results and is only for demonstration")
       ->check(CLI::IsMember({"on", "off"}))
       ->type_name("on|off");
 }

@@ -248,7 +248,7 @@ void say_if_late() {
   if (state == nullptr || late_ms <= latest_ms) return;
   latest_ms = late_ms;
   state->pen().metadata("cupti_calls_late",
-                        format("calls in the first {} ms after the start were not recorded", late_ms));
+                        format("CUDA calls in the first {} ms after recording was turned on are missing", late_ms));
 }
 
 void wake(Source& own) {

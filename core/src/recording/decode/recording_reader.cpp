@@ -53,9 +53,9 @@ Result<void> check_version(const fs::path& path) {
 tl::unexpected<Error> no_segments(const fs::path& path) {
   const auto marks = spool_marks_of(path);
   if (marks.empty())
-    return fail(ErrorKind::unreadable,
-                format("{} contains no segments: no process in it could be recorded, or the copy is incomplete",
-                       path.string()));
+    return fail(
+        ErrorKind::unreadable,
+        format("{} contains no segments: no process could be recorded, or the copy is incomplete", path.string()));
   return fail(
       ErrorKind::unreadable,
       format("{} contains no segments yet: its recorder {} is still running, or was killed before it gathered them "

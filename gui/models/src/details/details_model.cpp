@@ -167,7 +167,7 @@ void DetailsModel::add_operation(const Run& run, const Span& span) {
   if (part.sequence >= 0) add(tr("Sequence"), QString::number(part.sequence));
   if (part.bytes >= 0) add(tr("Bytes"), qt_text(format("{} ({})", part.bytes, analyzer::bytes_text(part.bytes))));
   if (part.dtype.is_set() && !run.text(part.dtype).empty()) add(tr("Element type"), qt_text(run.text(part.dtype)));
-  if (part.peer >= 0) add(tr("Root or partner"), qt_text(format("rank {}", part.peer)));
+  if (part.peer >= 0) add(tr("Root or peer"), qt_text(format("rank {}", part.peer)));
   if (part.enqueued != RunTime{} && part.enqueued < span.time.begin)
     add(tr("Enqueued"), tr("%1 before it started").arg(time_text(span.time.begin - part.enqueued)));
 }

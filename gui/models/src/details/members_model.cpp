@@ -104,7 +104,8 @@ QString MembersModel::verdict_on(const analyzer::Operation& operation) const {
     return of_row && of_row->is_fact;
   });
   if (!is_fact)
-    return tr("%1 waited %2 in total; the clocks are too coarse to show for which rank.").arg(qt_text(who), sum);
+    return tr("%1 waited %2 in total; the clocks are not accurate enough to show for which rank.")
+        .arg(qt_text(who), sum);
   // The root of a broadcast is last_to_arrive also where others come after it.
   const bool was_last = whom.started == collectives[*rows_.front().member].started;
   const QString sentence = was_last ? tr("Rank %1 arrived last: %2 waited %3 in total.")

@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<TableColumn>& flame_columns() {
   static const std::vector<TableColumn> all{
-      {FlameModel::tr("Name"), FlameModel::tr("Listed below the call that encloses it")},
+      {FlameModel::tr("Name"), FlameModel::tr("Name of the call; the calls nested in it are listed below it")},
       {FlameModel::tr("Time"), FlameModel::tr("Time inside the range"), Align::right},
       {FlameModel::tr("Share"), FlameModel::tr("Share of the time of all threads of the rank"), Align::right},
       {FlameModel::tr("Own time"), FlameModel::tr("Time inside the range, without nested calls"), Align::right},

@@ -74,12 +74,12 @@ QString note_of(const LiveView& view) {
   else if (!any_step)
     notes << QObject::tr("No step marks yet (%1).").arg(qt_text(counted(events, "event")));
   if (view.elsewhere > 0)
-    notes << QObject::tr("%1 on other hosts; what they record appears at the end.")
+    notes << QObject::tr("%1 on other hosts: the preview does not show what is recorded there.")
                  .arg(qt_text(counted(view.elsewhere, "recorder")));
   if (view.behind_bytes > 0)
-    notes << QObject::tr("The preview has %1 MB left to read.")
+    notes << QObject::tr("The preview still has %1 MB to read.")
                  .arg(static_cast<double>(view.behind_bytes) / 1e6, 0, 'f', 1);
-  if (view.left_out > 0) notes << QObject::tr("%1 not shown.").arg(qt_text(counted(view.left_out, "more process")));
+  if (view.left_out > 0) notes << QObject::tr("Not shown: %1.").arg(qt_text(counted(view.left_out, "more process")));
   if (view.unreadable > 0)
     notes << QObject::tr("%1 cannot be read at the moment.").arg(qt_text(counted(view.unreadable, "process")));
   return notes.join(QLatin1Char{' '});

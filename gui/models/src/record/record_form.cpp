@@ -186,7 +186,7 @@ QString why_not_more(const QString& line) {
   for (const QString& word : *words)
     for (const char* const option : own)
       if (word == QLatin1String{option} || word.startsWith(QLatin1String{option} + QLatin1Char{'='}))
-        return tr("%1 cannot be given here.").arg(QLatin1String{option});
+        return tr("%1 cannot be used in this dialog.").arg(QLatin1String{option});
   if (!words->isEmpty() && !words->front().startsWith(QLatin1Char{'-'}))
     return tr("'%1' is not an option.").arg(words->front());
   return {};

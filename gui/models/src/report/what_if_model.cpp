@@ -140,7 +140,8 @@ void WhatIfModel::take(const std::vector<std::string>& fixes, const Answer& answ
     if (row != rows_.end()) row->gain = gain_text(answer->unchanged.mean_ns, alone.mean_ns);
   }
   Q_EMIT dataChanged(index(0, gain), index(rowCount() - 1, gain));
-  QStringList doubts{tr("Replayed from the recording with an error of %1.").arg(percent_text(answer->replay_error))};
+  QStringList doubts{
+      tr("Without a fix, the replay differs from the recording by %1.").arg(percent_text(answer->replay_error))};
   for (const std::string& doubt : answer->doubts) doubts.append(QString::fromStdString(doubt));
   say(headline(*answer), doubts.join(QLatin1Char{' '}));
 }

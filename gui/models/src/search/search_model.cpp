@@ -253,7 +253,7 @@ void SearchModel::follow_selection() {
 }
 
 QString SearchModel::summary_of(const SearchResult& result) const {
-  if (result.hits == 0) return tr("No match: no event %1 has this text in its name.").arg(place_of_search());
+  if (result.hits == 0) return tr("No match: no event %1 has a matching name.").arg(place_of_search());
   const QLocale english{QLocale::English};
   QString text = result.hits == 1 ? tr("1 hit") : tr("%1 hits").arg(english.toString(qulonglong{result.hits}));
   if (query_.ranks.empty() && !query_.time) text += tr(" (%1)").arg(qt_text(counted(result.names, "name")));

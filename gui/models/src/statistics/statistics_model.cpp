@@ -101,7 +101,7 @@ RankTimesModel::RankTimesModel(const Statistics& statistics, QObject* parent)
            {tr("Copies"), tr("Copies on the device while nothing else runs on it"), Align::right},
            {tr("Idle"), tr("The rest of the range, in which nothing runs"), Align::right},
            {tr("All"), tr("The whole range: the sum of the columns to the left"), Align::right},
-           {tr("Hidden"), tr("Share of the communication that compute hides"), Align::right}},
+           {tr("Hidden"), tr("Share of the communication time that is hidden by compute"), Align::right}},
           parent),
       statistics_(statistics) {
   connect(&statistics, &Statistics::changed, this, [this] {

@@ -213,7 +213,7 @@ class FlamePanel : public LazyPanel {
     head->addWidget(&rank_);
     head->addWidget(&caption_, 1);
     add_button(*head, out_,
-               {tr("Zoom &out"), tr("Show the caller of the frame that fills the picture (Backspace)"), "flame_out"});
+               {tr("Zoom &out"), tr("Show the caller of the frame that fills the graph (Backspace)"), "flame_out"});
     add_button(*head, all_, {tr("Show &all"), tr("Show all calls of the rank (Home)"), "flame_all"});
     add_button(*head, longest_,
                {tr("&Longest call"), tr("Select the longest call of the frame in the timeline"), "flame_longest"});

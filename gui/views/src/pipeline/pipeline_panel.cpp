@@ -307,7 +307,7 @@ class PipelinePanel : public LazyPanel {
     table_.horizontalHeader()->setSectionResizeMode(PipelineModel::action, QHeaderView::Stretch);
     on_choice(table_, this, [this](const QModelIndex& index) { model_.go_to(index.row()); });
     tabs_.setObjectName(QStringLiteral("pipeline_tabs"));
-    tabs_.setAccessibleName(tr("Schedule as a picture and as a table"));
+    tabs_.setAccessibleName(tr("Schedule as a chart and as a table"));
     tabs_.setDocumentMode(true);
     tabs_.addTab(&chart_, tr("Schedule"));
     tabs_.addTab(&table_, tr("Table"));

@@ -87,7 +87,7 @@ QWidget* make_efficiency_panel(Session& session, QWidget* parent) {
 QWidget* make_quality_panel(Session& session, QWidget* parent) {
   return new ReportPanel(session,
                          {ReportTableModel::tr("Counter"), ReportTableModel::tr("Value"),
-                          ReportTableModel::tr("Severity"), ReportTableModel::tr("What to do")},
+                          ReportTableModel::tr("Severity"), ReportTableModel::tr("Meaning and advice")},
                          quality_rows,
                          {ReportTableModel::tr("What was lost or altered"), QStringLiteral("quality_table"),
                           ReportTableModel::tr("Nothing was lost or altered."), 3},

@@ -18,7 +18,7 @@ struct KindWords {
   const char* words;
 };
 constexpr std::array kinds{
-    KindWords{SpanKind::compute, QT_TRANSLATE_NOOP("Legend", "kernel, or a graph of kernels")},
+    KindWords{SpanKind::compute, QT_TRANSLATE_NOOP("Legend", "kernel, or a CUDA graph recorded as a whole")},
     KindWords{SpanKind::forward, QT_TRANSLATE_NOOP("Legend", "forward pass")},
     KindWords{SpanKind::backward, QT_TRANSLATE_NOOP("Legend", "backward pass")},
     KindWords{SpanKind::optimizer, QT_TRANSLATE_NOOP("Legend", "optimizer")},

@@ -105,7 +105,7 @@ TEST(RecordForm, SaysWhatIsWrongBesideTheField) {
   form.window = QStringLiteral("10,2,0,1");
   EXPECT_TRUE(problem(form, RecordField::window).starts_with("Write wait,warmup,active,repeat"));
   form.more = QStringLiteral("--out other");
-  EXPECT_EQ(problem(form, RecordField::more), "--out cannot be given here.");
+  EXPECT_EQ(problem(form, RecordField::more), "--out cannot be used in this dialog.");
   form.more = QStringLiteral("extra");
   EXPECT_EQ(problem(form, RecordField::more), "'extra' is not an option.");
   form.folder = text(folder / "absent");
@@ -142,7 +142,7 @@ TEST(RecordForm, FaultsAndRanksOfTheTrainerAreTried) {
     EXPECT_TRUE(problem(form, RecordField::fault).starts_with(std::string{"'"} + fault + "' is not a fault")) << fault;
   }
   form.trainer.more = QStringLiteral("--no-record");
-  EXPECT_EQ(problem(form, RecordField::trainer_more), "--no-record cannot be given here.");
+  EXPECT_EQ(problem(form, RecordField::trainer_more), "--no-record cannot be used in this dialog.");
 }
 
 TEST(RecordForm, ARecordingMayBeReplacedAndNothingElse) {

@@ -28,7 +28,7 @@ TEST(WhatIfModel, OffersTheSlowRankFirstAndPredictsAShorterStepWithoutIt) {
   const auto expected = *analyzer::what_if(*session.recorded(), {}, std::vector<std::string>{"rank:2"});
   EXPECT_GT(expected.unchanged.mean_ns, expected.together.mean_ns);
   EXPECT_FALSE(model.index(0, WhatIfModel::gain).data().toString().isEmpty());
-  EXPECT_TRUE(model.doubts().startsWith(QStringLiteral("Replayed from the recording with an error of ")));
+  EXPECT_TRUE(model.doubts().startsWith(QStringLiteral("Without a fix, the replay differs from the recording by ")));
   model.setData(first, Qt::Unchecked, Qt::CheckStateRole);
   EXPECT_TRUE(model.index(0, WhatIfModel::gain).data().toString().isEmpty());
 }

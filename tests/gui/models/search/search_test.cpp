@@ -128,7 +128,7 @@ TEST(SearchModel, AWrongExpressionIsSaidAndAnEmptyTextFindsNothing) {
   EXPECT_TRUE(model.summary().startsWith(QStringLiteral("invalid regular expression")));
   model.look_for(text("zzz"), SearchSyntax::plain);
   ASSERT_TRUE(testing::comes_true([&] { return !model.is_wrong() && !model.busy(); }));
-  EXPECT_EQ(model.summary(), QStringLiteral("No match: no event in the whole run has this text in its name."));
+  EXPECT_EQ(model.summary(), QStringLiteral("No match: no event in the whole run has a matching name."));
   model.look_for({}, SearchSyntax::plain);
   EXPECT_TRUE(model.summary().isEmpty());
 }
@@ -146,7 +146,7 @@ TEST(SearchModel, CountsWhatIsInSightOnTheChosenRanksIfThatIsAskedFor) {
   session.set_filter({.ranks = {RankId{0}}});
   ASSERT_TRUE(testing::comes_true([&] { return model.has_no_match() && !model.busy(); }));
   EXPECT_EQ(model.summary(),
-            QStringLiteral("No match: no event on rank 0 in the visible range (100 ns) has this text in its name."));
+            QStringLiteral("No match: no event on rank 0 in the visible range (100 ns) has a matching name."));
   model.set_in_sight(false);
   ASSERT_TRUE(testing::comes_true([&] { return model.rowCount() == 1 && !model.busy(); }));
   EXPECT_EQ(model.summary(), QStringLiteral("1 hit on rank 0 in the whole run, 50 ns in total"));

@@ -91,7 +91,7 @@ struct LastArrivals {
 
 struct StragglersSection {
   std::vector<Straggler> rows;  ///< severity minor and above, worst first
-  std::string compared;         ///< "Compared with 3 peers; medians of 20 steps."
+  std::string compared;         ///< "Each rank is compared with 3 peers; ..."
   double chance_slowdown = 1;   ///< up to which the want of CPUs explains that a rank is slower (9.10)
   std::string cannot_tell;      ///< why, where noise or too few steps hide slowdowns: "only 2 complete steps (...)"
   LastArrivals last_arrivals{};
