@@ -28,9 +28,10 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::array all_rules{
-    Rule{"rank_lost, lost_at_start, job_stopped, ranks_missing",
-         "ranks that died, never joined or were not recorded; shows which was first, and in which step",
-         "job asked to end / ranks not recorded, or all ranks stopped together / ranks lost", judge_lost_ranks},
+    Rule{
+        "rank_lost, lost_at_start, job_stopped, ranks_missing",
+        "ranks that died, never joined or were not recorded; the finding shows which was lost first, and in which step",
+        "job asked to end / ranks not recorded, or all ranks stopped together / ranks lost", judge_lost_ranks},
     Rule{"straggler.*",
          "a rank whose own work takes longer than that of its peers: all the time, from a certain step on, or now and "
          "then",
@@ -85,8 +86,8 @@ constexpr std::array all_rules{
          true},
     Rule{
         "idle",
-        "time in which nothing runs, except waiting for data (in runs without steps: on accelerators only, between the "
-        "first and the last device work)",
+        "time in which nothing runs; time spent waiting for data is left out (in runs without steps, only accelerators "
+        "are considered, from their first to their last device work)",
         "10 % / 25 % / 50 % of the time", judge_idle, true},
     Rule{"synchronizations",
          "accelerators that run out of work because the host waits for them (for example in .item() or synchronize)",

@@ -275,7 +275,8 @@ constexpr std::array rows{
     SectionRow{
         .id = "pipeline",
         .title = "Pipeline",
-        .question = "Which pipeline schedule ran, how much of it was idle, and how much of that cannot be avoided?",
+        .question =
+            "Which pipeline schedule was used, how long were its ranks idle, and how much of this cannot be avoided?",
         .needs = "ranks",
         .find = find_in_one_job<&Report::pipeline, find_schedules>,
         .why_missing = why_missing_of<&Report::pipeline>,

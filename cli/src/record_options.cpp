@@ -33,7 +33,8 @@ void add_sources(CLI::App& app, RecordOptions& options) {
   app.add_flag("--pm-sampling{200}", options.pm_sampling,
                "sample SM, tensor, DRAM, NVLink and PCIe activity with the GPUs' own counters, 200 times a second or, "
                "with =HZ, HZ times; needs permission and may lock the GPUs' clocks (docs/gpu.md)");
-  app.add_option("--sample-hz", options.sample_hz, "host samples per second; 0 for none")
+  app.add_option("--sample-hz", options.sample_hz,
+                 "samples of the host and of NVML per second (NVML: at most 5); 0 for none")
       ->capture_default_str()
       ->check(within<double>({}));
 }

@@ -30,13 +30,14 @@ std::string apart_text(const ClocksSection& section) {
   const ClockRow& first =
       **std::ranges::max_element(moved, {}, [](const ClockRow* clock) { return std::abs(clock->ahead_ns); });
   const auto aligned = std::ranges::count_if(section.clocks, &ClockRow::aligned);
-  std::string text =
-      format("{} {} aligned by the ends of operations that all ranks wait for. The clock of {}{} was {}{} that of {}",
-             counted(aligned, "clock"), aligned == 1 ? "was" : "were", printable(first.name),
-             moved.size() > 1 ? " had the largest offset: it" : "", ahead_text(first), first.ahead_ns < 0 ? "" : " of",
-             printable(first.reference));
+  std::string text = format(
+      "{} {} aligned by the ends of operations in which every rank waits for all others. The clock of {}{} was {}{} "
+      "that of {}",
+      counted(aligned, "clock"), aligned == 1 ? "was" : "were", printable(first.name),
+      moved.size() > 1 ? " had the largest offset: it" : "", ahead_text(first), first.ahead_ns < 0 ? "" : " of",
+      printable(first.reference));
   if (first.drift_known) text += format(" and drifted by {:+.2f} ppm", first.drift_ppm);
-  return text + format(" ({}).", counted(first.operations, "operation"));
+  return text + format(" (measured with {}).", counted(first.operations, "operation"));
 }
 
 }  // namespace

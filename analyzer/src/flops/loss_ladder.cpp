@@ -59,13 +59,13 @@ std::string why_impossible(const std::vector<RankFlops>& ranks) {
     const std::int64_t at_peak = rank.at_peak_ns.value_or(0);
     if (at_peak > rank.compute_ns)
       return format(
-          "the FLOP count or the peak is wrong: at the peak, the FLOPs of rank {} would take {}, but its compute time "
-          "is {}",
+          "the FLOP count or the peak is wrong: at the peak, the counted FLOPs of rank {} would take {}, but "
+          "its compute time is only {}",
           rank.rank.value, duration_text(at_peak), duration_text(rank.compute_ns));
     if (!rank.stated_by_user && rank.sums.calls > 0 && at_peak > rank.sums.kernels_ns)
       return format(
-          "the FLOP count or the peak is wrong: at the peak, the FLOPs of rank {} would take {}, but their kernels "
-          "took {}",
+          "the FLOP count or the peak is wrong: at the peak, the counted FLOPs of rank {} would take {}, but "
+          "the kernels that computed them took only {}",
           rank.rank.value, duration_text(at_peak), duration_text(rank.sums.kernels_ns));
   }
   return {};

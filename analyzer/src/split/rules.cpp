@@ -170,7 +170,7 @@ void judge_profiler_overhead(const RuleContext& context, std::vector<Finding>& f
   const auto severity = severity_of(usual.share(ns), profiler_limits);
   if (severity == FindingSeverity::info) return;
   findings.push_back({"profiler_overhead", severity,
-                      format("{} of the time, the profiler held the job up", percent_of(usual.share(ns))),
+                      format("{} of the time, the job waits for the profiler", percent_of(usual.share(ns))),
                       format("nothing ran for {} per {} during the profiler's own work", duration_text(usual.mean(ns)),
                              usual.mean_of()),
                       std::string{profile_less}, 0, std::nullopt, std::nullopt});

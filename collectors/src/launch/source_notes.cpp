@@ -99,7 +99,8 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
     notes.emplace_back("cupti: CUDA was initialised, but no kernel or copy ran while events were recorded");
   if (asked.has(Source::pm) && story.sampled_gpus == 0 && !failed(story, Source::pm))
     notes.emplace_back(
-        "pm: no process used a GPU through CUDA's runtime (a primary context) for long enough to be sampled");
+        "pm: no GPU was sampled, because no process kept a primary CUDA context, as the CUDA runtime creates it, for "
+        "long enough");
   const bool may_talk = summary.ranks > 1 || story.nccl_processes > 0;
   if (asked.has(Source::nccl) && story.plugin_processes == 0 && may_talk) notes.push_back(nccl_note(story));
   return notes;

@@ -52,8 +52,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Ranks of one group called different operations at the same position in the group's sequence of operations. This "
      "is probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
-     "A collective ended on one rank before it began on another, so the clocks disagree by more than their "
-     "estimated error."},
+     "An operation in which every rank waits for all others ended on one rank before it began on another, so the "
+     "clocks "
+     "disagree by more than their estimated error."},
     {clock_low, "clock_low", error,
      "The clocks of different hosts could not be aligned well. The report says how far apart they may be, and which "
      "comparisons it leaves out for this reason."},
@@ -192,10 +193,11 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "compute or idle. Create the groups with init_process_group or new_group."},
     {comm_without_groups, "comm_without_groups", info,
      "Communication of libraries whose traces name no group (Gloo, MPI, DeepEP, NVSHMEM and others) is matched across "
-     "ranks by its end time, or not at all. `rankscope record` records the groups of PyTorch on Gloo."},
+     "ranks by its end time, or not at all. To get the groups of PyTorch's Gloo backend, record with `rankscope "
+     "record`."},
     {tails_lost, "tails_lost", data_loss,
-     "The events of some ranks end long before those of the other ranks, although the files of these ranks are "
-     "complete: the profiler lost the later events. Steps that continue after a rank's last recorded work are left "
+     "For some ranks, the file is complete, but its events end long before those of the other ranks: the profiler lost "
+     "the later events. Steps that continue after a rank's last recorded work are left "
      "out. Record fewer steps at "
      "a time."},
     {devices_not_read, "devices_not_read", error,

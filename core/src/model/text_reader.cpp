@@ -361,7 +361,8 @@ Result<void> TextReader::collective(const NewCollective& base, const Words& word
 }
 
 Result<void> TextReader::counter_line(RankId rank, const Words& words) {
-  if (words.size() != 5) return wrong("a counter needs RANK counter TIME VALUE NAME");
+  if (words.size() != 5)
+    return wrong("a counter must be written as RANK counter TIME VALUE NAME, for example: 0 counter 1000 3.5 queue");
   RS_TRY(const std::int64_t time, integer(words[2].value));
   const auto value = text::sample_value(words[3].value);
   if (!value) return wrong(format("'{}' must be a number", words[3].value));

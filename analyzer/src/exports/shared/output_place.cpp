@@ -76,7 +76,7 @@ OutputPlace::~OutputPlace() {
 }
 
 Result<OutputPlace> OutputPlace::file(const fs::path& target) {
-  if (is_stdout(target)) return cannot_write(target, "this format cannot be written to stdout; give a file");
+  if (is_stdout(target)) return cannot_write(target, "this format needs a file name instead of stdout");
   std::error_code failed;
   const auto status = fs::status(target, failed);
   if (target.filename().empty() || fs::is_directory(status)) return cannot_write(target, "it is a folder");
