@@ -263,7 +263,7 @@ constexpr std::array rows{
                .json_place = 14,
                .json = json_as<&Report::predicted, predicted_json>},
     SectionRow{.id = "flops",
-               .title = "FLOPs and lost time",
+               .title = "FLOP and lost time",
                .question = "How much was computed, and what keeps the devices from reaching their peak?",
                .needs = "ranks",
                .find = find_as<&Report::flops, count_flops>,

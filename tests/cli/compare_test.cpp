@@ -97,7 +97,7 @@ TEST_F(TwoRuns, FewStepsCannotTellButTheFilesAreWritten) {
   const auto result = rankscope({"compare", a, b, "--json", path("out.json")});
   EXPECT_EQ(result.status, 4);
   EXPECT_THAT(result.err, HasSubstr("Cannot tell"));
-  EXPECT_THAT(result.err, HasSubstr("A has 4 counted steps, and 10 are needed"));
+  EXPECT_THAT(result.err, HasSubstr("A has 4 counted steps, but 10 are needed"));
   EXPECT_EQ(nlohmann::json::parse(testing::read_file(path("out.json"))).at("step_time").at("verdict"), "cannot_tell");
 }
 

@@ -98,7 +98,7 @@ std::string speed_text(std::int64_t flops, std::int64_t ns) {
 
 NotedTable rank_table(const FlopsSection& section, std::size_t most) {
   NotedTable noted;
-  noted.title = "FLOPs";
+  noted.title = "FLOP count";
   noted.what = section.step_ns > 0 ? "mean per step; MFU = model FLOPs / (median step time · peak)" : "whole recording";
   noted.table.columns = {{"rank"}, {"device", Align::left, 18}, {"model FLOPs"},    {"MFU"},
                          {"HFU"},  {"compute counted"},         {"counted kernels"}};

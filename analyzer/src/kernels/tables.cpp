@@ -114,7 +114,7 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
   }
   noted.notes.push_back(format(
       "The column ms counts overlapped time for each kernel; alone ms counts it only once: it goes to compute before "
-      "comm, to comm before copies, and within one class to the one that started first. There are {} in total{}.",
+      "comm, to comm before copies, and within one class to the one that started first. In total: {}{}.",
       counted(section.names.size(), "name"),
       section.keys.size() == section.names.size()
           ? ""

@@ -181,7 +181,7 @@ TEST(Compare, ASlowKernelAmongFewStepsIsShownButNotClaimed) {
   const auto slower = testing::with_longer_kernel(*run, "softmax", 1.2);
   const Comparison found = compare_runs(*run, *slower);
   EXPECT_EQ(found.steps.verdict, StepVerdict::cannot_tell);
-  EXPECT_THAT(found.steps.why, HasSubstr("A has 5 counted steps, and 10 are needed"));
+  EXPECT_THAT(found.steps.why, HasSubstr("A has 5 counted steps, but 10 are needed"));
   EXPECT_FALSE(found.steps.low);
   EXPECT_THAT(names_of(found.keys.changed), ElementsAre("softmax"));
   EXPECT_FALSE(found.keys.changed.front().q);

@@ -62,7 +62,7 @@ TEST(FlopTables, AreLeftOutWithAReasonWhereNothingIsKnown) {
   const Report report = analyze(*run, {});
   const std::string text = render_text(report, *run, {}, Colour::no);
   EXPECT_THAT(text, Not(HasSubstr("LOST TIME")));
-  EXPECT_THAT(text, HasSubstr("FLOPs and lost time"));
+  EXPECT_THAT(text, HasSubstr("FLOP and lost time"));
   EXPECT_THAT(text, HasSubstr("no matrix product, convolution or attention was recorded"));
   const Json json = Json::parse(render_json(report, *run, {}))["flops"];
   EXPECT_EQ(json["mfu"], nullptr);

@@ -239,7 +239,7 @@ TEST(Cupti, AllocationsThatAreRefusedAreNotSaidToBeRecorded) {
   const Recorded recorded = play(folder, "some", {.refuses = "49"}, options);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(told(*recorded.run, "details_recorded"), "");
-  EXPECT_THAT(recorded.summary.notes, Contains(HasSubstr("--memory: no source")));
+  EXPECT_THAT(recorded.summary.notes, Contains(HasSubstr("--memory: no allocations were recorded")));
 }
 
 TEST(Cupti, DetailsOfTheProgramAndOfCuptiAddUp) {

@@ -298,6 +298,7 @@ TEST(PyTorchHook, IsThereOnceInARecordingInsideARecording) {
 }
 
 TEST(PyTorchHook, ThatCannotRunLeavesTheProgramAlone) {
+  SKIP_UNDER_THREAD_SANITIZER();
   const Folder folder;
   fs::create_directory(folder / "modules");
   std::ofstream{folder / "modules/ctypes.py"} << "raise ImportError('no ctypes here')\n";

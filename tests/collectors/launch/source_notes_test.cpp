@@ -56,7 +56,7 @@ TEST(SourceNotes, AProgramThatNeverTouchedCudaIsTold) {
 TEST(SourceNotes, CountersThatWereAskedForAndNotSampledAreTold) {
   const ProcessMetadata refused{{"cuda", "initialised"}, {"pm_problem", "this user may not"}};
   EXPECT_THAT(notes_of({refused}, 7, nvidia, "pm"), ElementsAre("pm: this user may not (1 process)"));
-  EXPECT_THAT(notes_of({working}, 7, nvidia, "pm"), ElementsAre(HasSubstr("pm: no process used a GPU")));
+  EXPECT_THAT(notes_of({working}, 7, nvidia, "pm"), ElementsAre(HasSubstr("pm: no GPU was sampled")));
   const ProcessMetadata sampled{{"cuda", "initialised"}, {"pm_gpu_0", "GPU-1 GH100"}};
   EXPECT_THAT(notes_of({sampled, working}, 7, nvidia, "pm"), IsEmpty()) << "one of two on a GPU samples it";
 }

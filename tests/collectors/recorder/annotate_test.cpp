@@ -55,7 +55,8 @@ TEST(Annotate, DetailsAreRecordedWhereTheProgramActsOnThem) {
   EXPECT_THAT(attributes_of(run, run.marks()[0]), ElementsAre("bytes=-512"));
   EXPECT_EQ(run.metadata("details_asked"), "shapes,memory,stack");
   EXPECT_EQ(run.metadata("details_recorded"), "shapes,memory");
-  EXPECT_THAT(recorded.summary.notes, ElementsAre(::testing::HasSubstr("--stack: no source")));
+  EXPECT_THAT(recorded.summary.notes,
+              ElementsAre(::testing::HasSubstr("--stack: no call contexts of operators were recorded")));
 }
 
 TEST(Annotate, DetailsAreOffUnlessAskedFor) {
