@@ -6,6 +6,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
+#include "render/left_out.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer::html {
@@ -112,8 +113,7 @@ void write_clocks(Writer& page, const Source& source) {
   if (!rows.empty()) draw(page, rows);
   write_table(page, clock_table(section, most_rows(source.options)), "How the clocks differ from each other");
   if (section.clocks.size() > most_rows(source.options))
-    page.element("p", format("{} more ranks are not shown; the JSON report lists all.",
-                             section.clocks.size() - most_rows(source.options)));
+    page.element("p", only_in_json(section.clocks.size() - most_rows(source.options), "clock"));
 }
 
 }  // namespace rankscope::analyzer::html

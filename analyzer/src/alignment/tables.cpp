@@ -5,6 +5,7 @@
 
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/clock_words.h"
 #include "render/words.h"
 
 namespace rankscope::analyzer {
@@ -118,10 +119,8 @@ std::string clock_text(const ClockInfo& clock) {
   if (clock.method == "wall_clock")
     return format("Clocks: wall clocks, ± {}; times of different hosts are not compared.",
                   duration_text(clock.error.count()));
-  auto method = clock.method == "unit_ends" ? "ends of shared operations" : clock.method;
-  std::ranges::replace(method, '_', ' ');
   return format("Clocks: {}, ± {}; a difference between ranks is reported only if it is more than twice this error.",
-                printable(method), duration_text(clock.error.count()));
+                printable(clock_method_words(clock)), duration_text(clock.error.count()));
 }
 
 }  // namespace rankscope::analyzer

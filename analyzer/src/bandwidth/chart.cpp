@@ -29,8 +29,7 @@ void write_traffic(Writer& page, const BandwidthSection& section, std::size_t mo
                         bytes_text(matrix.left_out)),
                  {{"class", "faint"}});
   write_table(page, traffic_table(section, most), "Sends from rank to rank, most bytes first");
-  if (section.traffic.size() > most)
-    page.element("p", not_shown(section.traffic.size() - most) + "; the JSON report lists all.");
+  if (section.traffic.size() > most) page.element("p", only_in_json(section.traffic.size() - most));
 }
 
 }  // namespace
@@ -42,15 +41,13 @@ void write_bandwidth(Writer& page, const Source& source) {
   for (const std::string& note : slow_path_notes(section)) page.element("p", note, {{"class", "warning"}});
   if (!section.rows.empty()) {
     write_table(page, bandwidth_table(section, most), "Bandwidth by group, operation and size (1 GB = 10⁹ bytes)");
-    if (section.rows.size() > most)
-      page.element("p", not_shown(section.rows.size() - most) + "; the JSON report lists all.");
+    if (section.rows.size() > most) page.element("p", only_in_json(section.rows.size() - most));
     for (const std::string& note : bandwidth_notes(section)) page.element("p", note, {{"class", "faint"}});
   }
   if (!section.traffic.empty()) write_traffic(page, section, most);
   if (section.margins.empty()) return;
   write_table(page, margin_table(section, most), "Bytes that each rank sent, received and passed to collectives");
-  if (section.margins.size() > most)
-    page.element("p", not_shown(section.margins.size() - most) + "; the JSON report lists all.");
+  if (section.margins.size() > most) page.element("p", only_in_json(section.margins.size() - most));
   page.element("p",
                "Passed to collectives: the number of elements times their size, on each rank. The paths that the data "
                "took are not recorded.",

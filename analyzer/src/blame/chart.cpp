@@ -15,7 +15,7 @@ std::string delay_tooltip(RankId waiting, RankId last_to_arrive, std::int64_t ns
 }
 
 void write_left_out(Writer& page, std::size_t all, std::size_t shown) {
-  if (all > shown) page.element("p", not_shown(all - shown) + "; the JSON report lists all.");
+  if (all > shown) page.element("p", only_in_json(all - shown));
 }
 
 void write_waiting(Writer& page, const BlameSection& section) {

@@ -153,8 +153,7 @@ NotedTable changed_table(const ComparisonView& view) {
     noted.notes.push_back(format(
         "On average, at most 5 % of the entries in this list are due to chance (false discovery rate 5 %). All {} "
         "entries that take at least 1 % of a step were tested (Mann-Whitney over the steps, Benjamini-Hochberg over "
-        "the "
-        "list).",
+        "the list).",
         keys.tested));
   } else {
     noted.notes.push_back(

@@ -201,7 +201,7 @@ Section<EfficiencySection> find_efficiency(const Run& run, const Section<StepsSe
   else
     divide_balance(section.classes, section.run);
   section.hosts = by_host(kept, section.run);
-  set_network(section, unavailable("there is no replay of the step without transfer times"));
+  set_network(section, unavailable("the step was not replayed without transfer times"));
   return section;
 }
 

@@ -3,6 +3,7 @@
 #include "facts/parts.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
+#include "render/left_out.h"
 
 namespace rankscope::analyzer::html {
 
@@ -12,8 +13,7 @@ void write_ranks(Writer& page, const Source& source) {
   constexpr std::size_t most = 512;
   write_table(page, facts_table(facts, most), "Where each rank ran and how it ended");
   page.element("p", "CPU = median of the samples, 100 % is one core.", {{"class", "faint"}});
-  if (facts.size() > most)
-    page.element("p", format("{} more ranks are not shown; the JSON report lists all.", facts.size() - most));
+  if (facts.size() > most) page.element("p", only_in_json(facts.size() - most, "rank"));
 }
 
 void write_about(Writer& page, const Source& source) {

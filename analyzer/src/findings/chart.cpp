@@ -4,6 +4,7 @@
 #include "findings/parts.h"
 #include "rankscope/core/format.h"
 #include "render/html/elements.h"
+#include "render/left_out.h"
 #include "render/words.h"
 #include "split/parts.h"
 #include "verdict/doubts.h"
@@ -53,9 +54,7 @@ void write_findings(Writer& page, const Source& source) {
   const auto list = page.scope("ol", {{"class", "findings"}});
   for (std::size_t i = 0; i < std::min(most, report.findings->size()); ++i)
     write_finding(page, report, (*report.findings)[i]);
-  if (report.findings->size() > most)
-    page.element("li",
-                 format("{} more findings are not shown; the JSON report lists all.", report.findings->size() - most));
+  if (report.findings->size() > most) page.element("li", only_in_json(report.findings->size() - most, "finding"));
 }
 
 }  // namespace rankscope::analyzer::html

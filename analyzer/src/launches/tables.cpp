@@ -71,11 +71,11 @@ std::vector<NotedTable> launch_tables(const Report& report, std::size_t most) {
       "of the time in which nothing was queued and nothing ran. A long delay alone is not a problem: if much work is "
       "queued, delays are long, but the device is never idle.");
   if (std::string note = graphs_note(*report.launches); !note.empty()) noted.notes.push_back(std::move(note));
-  if (rows.size() < report.launches->rows.size())
+  if (const std::size_t hidden = report.launches->rows.size() - rows.size(); hidden > 0)
     noted.notes.push_back(
-        format("{} rows of single streams are not shown. To see the streams of one rank, select it with --ranks; the "
-               "JSON report shows all.",
-               report.launches->rows.size() - rows.size()));
+        format("{} of single streams {} not shown. To see the streams of one rank, select it with --ranks; the JSON "
+               "report shows all.",
+               counted(hidden, "row"), hidden == 1 ? "is" : "are"));
   return {std::move(noted)};
 }
 

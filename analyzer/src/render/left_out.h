@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "rankscope/core/format.h"
 
@@ -16,9 +17,15 @@ struct LeftOut {
 
 [[nodiscard]] inline LeftOut left_out(std::size_t all, std::size_t most) { return {all - std::min(all, most), all}; }
 
-/// "3 more are not shown"
-[[nodiscard]] inline std::string not_shown(std::size_t rows) {
-  return format("{} more {} not shown", rows, rows == 1 ? "is" : "are");
+/// "3 more are not shown"; with a noun in the singular "3 more ranks are not shown"
+[[nodiscard]] inline std::string not_shown(std::size_t rows, std::string_view noun = {}) {
+  return format("{} {} not shown", noun.empty() ? format("{} more", rows) : counted(rows, format("more {}", noun)),
+                rows == 1 ? "is" : "are");
+}
+
+/// For pages, where --top does not help: what the JSON report has.
+[[nodiscard]] inline std::string only_in_json(std::size_t rows, std::string_view noun = {}) {
+  return not_shown(rows, noun) + "; the JSON report lists all.";
 }
 
 /// A sentence in the text report; empty if nothing is left out.

@@ -101,9 +101,11 @@ std::vector<PeerClass> peer_classes(const Run& run, const StepsSection& steps, s
   const bool lonely = std::ranges::any_of(classes, is_alone);
   if (classes.size() == 1) {
     classes.front().name = "all ranks";
+    classes.front().is_only = true;
   } else if (!stated && lonely) {
     PeerClass everybody;
     everybody.name = "all ranks";
+    everybody.is_only = true;
     everybody.caveat =
         "it is not known which ranks do equal work, and the ranks do not run the same number of operations";
     everybody.rows = rows;

@@ -10,6 +10,7 @@ namespace rankscope::analyzer {
 /// Rows of the report that may be compared with each other.
 struct PeerClass {
   std::string name;                  ///< "all ranks", "stage 1", ...
+  bool is_only = false;              ///< no other class has ranks with steps
   std::string caveat;                ///< set when they may not do equal work
   std::vector<const RankRow*> rows;  ///< by rank; each with one split per counted step
   [[nodiscard]] std::size_t size() const { return rows.size(); }

@@ -23,7 +23,7 @@ std::string few_steps_text(std::size_t steps) {
 
 std::string comparison_text(const PeerClass& peers, std::size_t steps) {
   const std::string who =
-      peers.name == "all ranks" ? std::string{"Each rank"} : format("Each rank of the class \"{}\"", peers.name);
+      peers.is_only ? std::string{"Each rank"} : format("Each rank of the class \"{}\"", peers.name);
   std::string text = format("{} is compared with {}; the times are medians of {}.", who,
                             counted(peers.size() - 1, "peer"), counted(steps, "step"));
   text += few_steps_text(steps);

@@ -97,9 +97,8 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
   if (status == result::insufficient_privileges || status == result::virtual_device_privileges)
     return format(
         "this user is not allowed to read the GPU's counters ({} when {}); an administrator can permit it with the "
-        "option "
-        "NVreg_RestrictProfilingToAdminUsers=0 of the kernel module nvidia, or with CAP_SYS_ADMIN (driver R565 and "
-        "later: CAP_PERFMON) for the job; in a container: --cap-add=SYS_ADMIN",
+        "option NVreg_RestrictProfilingToAdminUsers=0 of the kernel module nvidia, or with CAP_SYS_ADMIN (driver R565 "
+        "and later: CAP_PERFMON) for the job; in a container: --cap-add=SYS_ADMIN",
         text, doing);
   if (status == result::hardware_busy)
     return format(

@@ -6,23 +6,20 @@
 #include "rankscope/core/time_text.h"
 
 namespace rankscope {
-namespace {
 
-std::string method_words(const ClockInfo& clock) {
-  if (clock.method == "unit_ends") return "clocks aligned by the ends of shared operations";
-  if (clock.method == "same_host") return "one clock (same host)";
+std::string clock_method_words(const ClockInfo& clock) {
+  if (clock.method == "none") return "not synchronized";
+  if (clock.method == "unit_ends") return "ends of shared operations";
   if (clock.method == "wall_clock") return "wall clocks";
+  if (clock.method == "assumed_shared") return "assumed to be shared";
   std::string method = clock.method;
   std::ranges::replace(method, '_', ' ');
-  return "clocks aligned by " + method;
+  return method;
 }
 
-}  // namespace
-
 std::string clock_words(const ClockInfo& clock) {
-  if (clock.method == "none") return "no common clock";
-  const std::string error = clock.error > nanoseconds{0} ? format(", ±{}", duration_text(clock.error)) : "";
-  return method_words(clock) + error;
+  const bool known = clock.method != "none" && clock.error > nanoseconds{0};
+  return format("clocks: {}{}", clock_method_words(clock), known ? format(", ±{}", duration_text(clock.error)) : "");
 }
 
 }  // namespace rankscope

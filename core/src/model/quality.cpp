@@ -32,8 +32,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "every rank."},
     {rank_unknown, "rank_unknown", error,
      "Some processes with events have no rank, or only a guessed one. Give --rank-env NAME when recording (or start "
-     "the "
-     "processes with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
+     "the processes with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
      "Several processes have the same rank, for example a training process and its loader workers. The process with "
      "the most events represents the rank."},
@@ -46,15 +45,13 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "off."},
     {collectives_unmatched, "collectives_unmatched", error,
      "Some collectives have no partner on other ranks: a rank is missing, the recorded window cuts them off, or the "
-     "ranks "
-     "called different collectives."},
+     "ranks called different collectives."},
     {desync, "desync", error,
      "Ranks of one group called different operations at the same position in the group's sequence of operations. This "
      "is probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
      "An operation in which every rank waits for all others ended on one rank before it began on another, so the "
-     "clocks "
-     "disagree by more than their estimated error."},
+     "clocks disagree by more than their estimated error."},
     {clock_low, "clock_low", error,
      "The clocks of different hosts could not be aligned well. The report says how far apart they may be, and which "
      "comparisons it leaves out for this reason."},
@@ -197,9 +194,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "record`."},
     {tails_lost, "tails_lost", data_loss,
      "For some ranks, the file is complete, but its events end long before those of the other ranks: the profiler lost "
-     "the later events. Steps that continue after a rank's last recorded work are left "
-     "out. Record fewer steps at "
-     "a time."},
+     "the later events. Steps that continue after a rank's last recorded work are left out. Record fewer steps at a "
+     "time."},
     {devices_not_read, "devices_not_read", error,
      "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "
      "profiler that supports the device."},

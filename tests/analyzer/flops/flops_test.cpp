@@ -193,8 +193,7 @@ TEST(Flops, FasterThanThePeakIsAWrongCountOrPeak) {
   ASSERT_FALSE(section.ladder);
   EXPECT_EQ(section.ladder.error().why,
             "the FLOP count or the peak is wrong: at the peak, the counted FLOPs of rank 0 would take 20.0 µs, but its "
-            "compute "
-            "time is only 10.0 µs");
+            "compute time is only 10.0 µs");
 }
 
 TEST(Flops, APeakThatIsGivenWinsOverTheTable) {

@@ -7,17 +7,23 @@
 namespace rankscope::analyzer {
 namespace {
 
-/// A row that is critical by its slowdown and measured a gain of half a step, after the replay.
-Straggler with_gain_of(const Section<WhatIfSection>& replay) {
+/// Rank 2, critical by its slowdown, after the replay of steps of 100 ns.
+Straggler replayed(const Section<WhatIfSection>& replay, Straggler row) {
   StepsSection steps;
   steps.mean_ns = 100;
+  row.rank = RankId{2};
+  row.severity = FindingSeverity::critical;
   StragglersSection section;
-  section.rows.resize(1);
-  section.rows[0].rank = RankId{2};
-  section.rows[0].severity = FindingSeverity::critical;
-  section.rows[0].gain_ns_per_step = 50;
+  section.rows = {std::move(row)};
   set_replayed_gains(replay, steps, section);
   return section.rows[0];
+}
+
+/// It measured a gain of half a step.
+Straggler with_gain_of(const Section<WhatIfSection>& replay) {
+  Straggler row;
+  row.gain_ns_per_step = 50;
+  return replayed(replay, std::move(row));
 }
 
 WhatIfSection replay_without_rank_2(std::int64_t without_ns) {
@@ -63,16 +69,11 @@ TEST(StragglerGains, HaveNoKnownGainWhereTheirWorkHasNoCounterpart) {
 }
 
 TEST(StragglerGains, StragglersOfWhichOneAloneSavesNothingAreAsSevereAsTheyAreTogether) {
-  StepsSection steps;
-  steps.mean_ns = 100;
-  StragglersSection section;
-  section.rows.resize(1);
-  section.rows[0].rank = RankId{2};
-  section.rows[0].severity = FindingSeverity::critical;
-  section.rows[0].together = GainTogether{{RankId{2}, RankId{3}}, 40};
-  set_replayed_gains(replay_without_rank_2(100), steps, section);
-  EXPECT_EQ(section.rows[0].gain_ns_per_step, 0);
-  EXPECT_EQ(section.rows[0].severity, FindingSeverity::critical);
+  Straggler row;
+  row.together = GainTogether{{RankId{2}, RankId{3}}, 40};
+  row = replayed(replay_without_rank_2(100), std::move(row));
+  EXPECT_EQ(row.gain_ns_per_step, 0);
+  EXPECT_EQ(row.severity, FindingSeverity::critical);
 }
 
 }  // namespace

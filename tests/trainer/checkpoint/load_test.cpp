@@ -74,18 +74,17 @@ TEST(Loading, TakesTheStepThatIsNamed) {
 
 TEST(Loading, WithoutLatestSaysWhatThereIs) {
   const TemporaryFolder folder;
+  EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
+            folder.path().string() + ": the latest checkpoint is not known, because the file 'latest' is missing");
   EXPECT_EQ(
-      message_of(Checkpoint::open(folder.path())),
-      folder.path().string() + ": cannot tell which checkpoint is the latest, because the file 'latest' is missing");
-  EXPECT_EQ(message_of(Checkpoint::open(folder / "absent")),
-            (folder / "absent").string() +
-                ": cannot tell which checkpoint is the latest, because the file 'latest' is missing");
+      message_of(Checkpoint::open(folder / "absent")),
+      (folder / "absent").string() + ": the latest checkpoint is not known, because the file 'latest' is missing");
   EXPECT_THAT(saved_steps(folder / "absent"), IsEmpty());
   ASSERT_TRUE(save({folder.path()}, state_of(1), 10).front());
   fs::remove(folder / "latest");
   EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
             folder.path().string() +
-                ": cannot tell which checkpoint is the latest, because the file 'latest' is missing; there is a "
+                ": the latest checkpoint is not known, because the file 'latest' is missing; there is a "
                 "checkpoint of step 10");
 }
 

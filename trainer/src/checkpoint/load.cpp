@@ -216,8 +216,8 @@ Result<Checkpoint> Checkpoint::open(const fs::path& folder, std::optional<std::i
     std::error_code ignored;
     if (!fs::exists(folder / latest_name, ignored))
       return fail(ErrorKind::unreadable,
-                  format("{}: cannot tell which checkpoint is the latest, because the file '{}' is missing{}",
-                         folder.string(), latest_name, other_steps(folder, -1)));
+                  format("{}: the latest checkpoint is not known, because the file '{}' is missing{}", folder.string(),
+                         latest_name, other_steps(folder, -1)));
     RS_TRY(step, read_latest(folder));
   }
   const fs::path path = present_folder(folder, *step);
