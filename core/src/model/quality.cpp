@@ -203,6 +203,14 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {devices_not_read, "devices_not_read", error,
      "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "
      "profiler that supports the device."},
+    {header_damaged, "header_damaged", error,
+     "The header of a segment file does not match its checksum, so it is unknown how the process ended and whether it "
+     "lost events. Copy the recording again."},
+    {manifest_damaged, "manifest_damaged", error,
+     "manifest.json is damaged, so facts about the run are unknown, and so are losses that only it lists. Copy the "
+     "recording again."},
+    {names_shortened, "names_shortened", info,
+     "Names and values of a trace that are longer than 64 KiB were cut off there."},
 }};
 
 constexpr bool in_order() {

@@ -48,8 +48,7 @@ std::span<const CounterSample> Run::samples_of(const CounterTrack& track) const 
 }
 
 bool Run::has_accelerator(RankId rank) const {
-  return std::ranges::any_of(lanes_,
-                             [rank](const Lane& lane) { return lane.rank == rank && lane.kind == LaneKind::stream; });
+  return std::ranges::binary_search(accelerated_, rank);
 }
 
 std::string_view Run::metadata(std::string_view key) const {

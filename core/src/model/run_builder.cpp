@@ -213,6 +213,7 @@ Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   Pending::sort_collectives(run);
   pending_->make_counters(run);
   Pending::choose_ranks(run);
+  Pending::find_accelerators(run);
   Pending::find_contested_ranks(run);
   Pending::measure(run);
   return std::shared_ptr<const Run>{std::move(run_)};

@@ -67,6 +67,7 @@ struct RunBuilder::Pending {
   void make_counters(Run& run);
   void close_lanes(Run& run);
   static void choose_ranks(Run& run);
+  static void find_accelerators(Run& run);
   static void find_contested_ranks(Run& run);
   static void measure(Run& run);
   [[nodiscard]] static std::unique_ptr<Run> copy_of(const Run& run);

@@ -75,6 +75,7 @@ std::unique_ptr<Run> RunBuilder::Pending::copy_of(const Run& run) {
   copy->processes_ = run.processes_;
   copy->ranks_ = run.ranks_;
   copy->rank_process_ = run.rank_process_;
+  copy->accelerated_ = run.accelerated_;
   copy->lanes_ = run.lanes_;
   copy->spans_ = run.spans_;
   copy->marks_ = run.marks_;

@@ -11,6 +11,7 @@
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/regular_file.h"
 #include "rankscope/core/side_by_side.h"
 #include "recording/decode/segment_decoder.h"
 #include "recording/decode/sources.h"
@@ -35,9 +36,19 @@ struct Opened {
 Result<void> check_folder(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return fail(ErrorKind::unreadable, format("{} does not exist", path.string()));
+  if (is_special_file(path)) return refuse_special_file(path);
   if (!fs::is_directory(path, error))
     return fail(ErrorKind::unreadable, format("{} is a file; a recording is a folder NAME.rankscope", path.string()));
   if (fs::is_empty(path, error)) return fail(ErrorKind::unreadable, format("{} is an empty folder", path.string()));
+  return {};
+}
+
+/// Anybody can put a pipe or a device into a folder, and its reader would wait for ever.
+Result<void> refuse_special_files(const fs::path& path) {
+  std::vector<fs::path> files = segments_of(path);
+  files.push_back(path / manifest_name);
+  for (const fs::path& file : files)
+    if (is_special_file(file)) return refuse_special_file(file);
   return {};
 }
 
@@ -146,9 +157,23 @@ std::vector<SegmentClock> make_clocks(std::vector<Opened>& segments, RunInfo& in
   return clocks;
 }
 
+/// Counts, and says where: what to copy again, or whose ring to enlarge.
+void count_at(RunBuilder& builder, Counter counter, std::uint64_t amount, const std::string& where) {
+  if (amount == 0) return;
+  builder.quality().add(counter, amount);
+  builder.info().places.push_back({counter, amount, where});
+}
+
+/// An absent one lacks facts; one that is there may also have listed what was lost.
+void count_lost_manifest(const fs::path& path, const Error& why, RunBuilder& builder) {
+  std::error_code error;
+  if (!fs::exists(path / manifest_name, error)) return builder.quality().add(Counter::manifest_unreadable);
+  count_at(builder, Counter::manifest_damaged, 1, why.message);
+}
+
 void apply_manifest(const fs::path& path, RunBuilder& builder) {
   const auto manifest = read_manifest(path);
-  if (!manifest) return builder.quality().add(Counter::manifest_unreadable);
+  if (!manifest) return count_lost_manifest(path, manifest.error(), builder);
   RunInfo& info = builder.info();
   info.world_size = std::max(info.world_size, world_size_among({manifest->world_size}, builder.quality()));
   info.metadata = manifest->metadata;
@@ -160,13 +185,6 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
   if (manifest->spooled) builder.quality().add(Counter::not_gathered);
   for (const auto& [name, value] : manifest->losses)
     if (const auto counter = counter_from(name)) builder.quality().add(*counter, value);
-}
-
-/// Counts, and says where: what to copy again, or whose ring to enlarge.
-void count_at(RunBuilder& builder, Counter counter, std::uint64_t amount, const std::string& where) {
-  if (amount == 0) return;
-  builder.quality().add(counter, amount);
-  builder.info().places.push_back({counter, amount, where});
 }
 
 void count_losses(const Opened& opened, RankId rank, RunBuilder& builder) {
@@ -240,6 +258,7 @@ bool looks_like_recording(const fs::path& path) {
 
 Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   RS_TRY_VOID(check_folder(path));
+  RS_TRY_VOID(refuse_special_files(path));
   RS_TRY_VOID(check_version(path));
   const auto [manifest, paths] = sources_of(path);
   if (paths.empty() && !looks_like_recording(path))
@@ -253,7 +272,7 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   builder.info().world_size = world_size_of(opened.segments, builder.quality());
   const std::vector<SegmentClock> clocks = make_clocks(opened.segments, builder.info());
   apply_manifest(manifest, builder);
-  if (manifest == path) builder.quality().add(Counter::not_gathered, spool_marks_of(path).size());
+  if (manifest == path) builder.quality().add(Counter::not_gathered, spools_waiting_for(path).size());
   note_running(opened.segments, builder);
   auto decoded = decode_all(opened.segments, clocks);
   for (std::size_t i = 0; i < decoded.size(); ++i) {

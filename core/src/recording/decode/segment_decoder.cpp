@@ -75,7 +75,8 @@ std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankI
   process.local_rank = fixed.local_rank;
   const bool exited = segment.counters.end == ProcessEnd::exited;
   // A process that is watched from outside does not tell how it ended; one that still runs has not ended.
-  const bool unknown = field_text(fixed.rank_source) == watched_source || still_runs(segment);
+  const bool unknown =
+      field_text(fixed.rank_source) == watched_source || segment.header_is_damaged() || still_runs(segment);
   const Ending unreported = unknown ? Ending::unknown : Ending::vanished;
   process.ending = exited ? Ending::exited : unreported;
   process.exit_status = exited ? segment.counters.exit_status : 0;

@@ -64,7 +64,7 @@ std::uint64_t scrub_payload(std::span<std::byte> payload) {
 
 namespace fs = std::filesystem;
 
-void write_chunk(std::ofstream& out, const Chunk& chunk) {
+void write_chunk(std::ostream& out, const Chunk& chunk) {
   ChunkHeader header{};
   header.magic = chunk_magic;
   header.capacity = static_cast<std::uint32_t>(chunk.payload.size());
@@ -114,22 +114,37 @@ void collect_metadata(const Chunk& chunk, Metadata& metadata) {
   }
 }
 
-void write_header(std::ofstream& out, const SegmentFile& segment) {
-  std::array<char, segment_header_bytes> page{};
+using Page = std::array<std::byte, segment_header_bytes>;
+
+void put(Page& page, std::size_t offset, std::uint32_t value) {
+  std::memcpy(page.data() + offset, &value, sizeof value);
+}
+
+/// The static part with its checksum, and then the whole page with its own.
+void seal(Page& page, const SegmentFile& segment) {
+  SegmentStatic fixed = segment.fixed;
+  fixed.minor = std::max(fixed.minor, format_minor);
+  fixed.sealed = 1;
+  std::memcpy(page.data(), &fixed, sizeof fixed);
+  put(page, offsetof(SegmentHeader, static_crc), crc32c(&fixed, sizeof fixed));
+  const std::uint32_t checksum = page_checksum(page);
+  put(page, offsetof(SegmentHeader, page_crc), segment.header_is_damaged() ? ~checksum : checksum);  // it stays so
+}
+
+void write_header(std::ostream& out, const SegmentFile& segment) {
+  Page page{};
   std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
   // What was damaged or cut stays missed: a reader finds fewer chunks than there should be.
   const std::uint64_t lost = segment.quality.of(Counter::chunks_corrupt) + segment.quality.of(Counter::segment_cut);
-  const auto chunks = static_cast<std::uint32_t>(segment.chunks.size() + lost);
-  std::memcpy(page.data() + offsetof(SegmentHeader, packed_chunks), &chunks, sizeof chunks);
-  out.write(page.data(), page.size());
+  put(page, offsetof(SegmentHeader, packed_chunks), static_cast<std::uint32_t>(segment.chunks.size() + lost));
+  seal(page, segment);
+  out.write(reinterpret_cast<const char*>(page.data()), page.size());
 }
 
 }  // namespace
 
-Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& target, Secrets secrets) {
+Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Secrets secrets) {
   RS_TRY(const SegmentFile segment, read_segment(source));
-  const fs::path temporary = target.string() + ".part";
-  std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
   GatherSummary summary{.segments = 1, .events_dropped = segment.counters.events_dropped};
   write_header(out, segment);
   summary.bytes = segment_header_bytes;
@@ -146,8 +161,19 @@ Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& tar
     collect_metadata(chunk, summary.metadata);
     summary.bytes += chunk_header_bytes + chunk.payload.size();
   }
+  return summary;
+}
+
+Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& target, Secrets secrets) {
+  const fs::path temporary = target.string() + ".part";
+  std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
+  const auto summary = gather_into(source, out, secrets);
   out.close();
   std::error_code error;
+  if (!summary) {
+    fs::remove(temporary, error);
+    return summary;
+  }
   if (out) fs::rename(temporary, target, error);
   if (!out || error) {
     const std::string why = error ? error.message() : std::strerror(errno);

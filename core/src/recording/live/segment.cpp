@@ -1,6 +1,5 @@
 #include "recording/live/segment.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,8 @@
 #include <cerrno>
 #include <tuple>
 #include <utility>
+
+#include "rankscope/core/regular_file.h"
 
 namespace rankscope::recording {
 namespace {
@@ -34,7 +35,7 @@ LiveSegment::~LiveSegment() {
 }
 
 bool LiveSegment::open_file() {
-  if (file_ < 0) file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file_ < 0) file_ = open_regular_file(path_).value_or(-1);
   return file_ >= 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,6 +23,9 @@ struct SpoolMark {
   std::filesystem::path spool;  ///< on that host
 };
 [[nodiscard]] std::vector<SpoolMark> spool_marks_of(const std::filesystem::path& recording);
+/// The same without those whose segments are in the recording, although their recorder was killed before it took the
+/// mark away.
+[[nodiscard]] std::vector<SpoolMark> spools_waiting_for(const std::filesystem::path& recording);
 
 /// True for a folder that holds a manifest or segments.
 [[nodiscard]] bool looks_like_recording(const std::filesystem::path& path);
@@ -43,8 +47,11 @@ struct GatherSummary {
 
 enum class Secrets : std::uint8_t { keep, hide };
 
-/// Copies one segment of a process that has ended to `target`: only what was written, every chunk sealed with its CRC,
-/// on request with the credentials in its texts overwritten. Written beside and renamed; `source` stays.
+/// Copies one segment of a process that has ended: only what was written, every chunk and the header sealed with a CRC,
+/// on request with the credentials in its texts overwritten. Whether it could be written, `out` tells.
+[[nodiscard]] Result<GatherSummary> gather_into(const std::filesystem::path& source, std::ostream& out,
+                                                Secrets secrets = Secrets::keep);
+/// The same to the file `target`, which is written beside and renamed; `source` stays.
 [[nodiscard]] Result<GatherSummary> gather_segment(const std::filesystem::path& source,
                                                    const std::filesystem::path& target,
                                                    Secrets secrets = Secrets::keep);
