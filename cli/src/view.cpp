@@ -48,8 +48,10 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   pass(session_of_viewer, arguments.session);
   pass("--picture", arguments.picture);
   pass("--size", arguments.size);
-  if (arguments.run.paths.empty() && command.size() > 1)
-    return fail(ErrorKind::usage, format("{} needs a RUN", command[1] == session_of_viewer ? "--session" : command[1]));
+  if (arguments.run.paths.empty() && command.size() > 1) {
+    const std::string option = command[1] == session_of_viewer ? "--session" : command[1];
+    return fail(ErrorKind::usage, format("{} needs a RUN before it: rankscope view RUN {} ...", option, option));
+  }
   command.emplace_back("--");
   const auto is_there = [](const std::string& path) -> Result<void> {
     std::error_code failed;

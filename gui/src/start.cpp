@@ -96,7 +96,7 @@ Result<StartOptions> start_options() {
   if (!options.picture.empty() && options.source.paths.empty())
     return fail(ErrorKind::usage, "--picture needs a RUN to draw");
   if (!options.other.paths.empty() && options.source.paths.empty())
-    return fail(ErrorKind::usage, "--compare needs a RUN to compare with");
+    return fail(ErrorKind::usage, "--compare OTHER needs another run before it: rankscope view RUN --compare OTHER");
   if (!options.other.paths.empty() && !(options.picture.empty() && options.session.empty()))
     return fail(ErrorKind::usage, "--picture and --session take one run, not two");
   if (parser.isSet(at)) {

@@ -108,9 +108,9 @@ std::string pm_refusal(const PmFunctions& call, int status, const std::string& d
         text, doing);
   if (status == result::not_initialized && !has_host_library())
     return format(
-        "{} was not found ({} when {}); CUPTI needs it to describe the GPU's counters. The CUDA toolkit and the "
-        "package nvidia-cuda-cupti install it in {}, the folder of libcupti; put it there, or add its folder to "
-        "LD_LIBRARY_PATH",
+        "{} was not found ({} when {}); CUPTI needs it to describe the GPU's counters. It comes with the CUDA toolkit "
+        "and the package nvidia-cuda-cupti. Copy it to {}, the folder of the libcupti that is used, or add the folder "
+        "that contains it to LD_LIBRARY_PATH",
         host_library, text, doing, call.folder);
   const bool kind = status >= result::first_kind_of_device && status <= result::last_kind_of_device;
   if (kind || status == result::not_supported || status == result::virtual_device)

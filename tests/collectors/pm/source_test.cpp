@@ -174,9 +174,10 @@ TEST(PmSampling, WithoutCuptisHostLibraryItSaysWhereItBelongs) {
   const Recorded recorded = play(folder, "refused", {.needs_host = "1"});
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_THAT(std::string{told(*recorded.run, "pm_problem")},
-              AllOf(HasSubstr("libnvperf_host.so was not found"),
-                    HasSubstr("in " + std::string{RANKSCOPE_TEST_PROGRAMS}), Not(HasSubstr("another profiler"))));
+  EXPECT_THAT(
+      std::string{told(*recorded.run, "pm_problem")},
+      AllOf(HasSubstr("libnvperf_host.so was not found"),
+            HasSubstr("Copy it to " + std::string{RANKSCOPE_TEST_PROGRAMS}), Not(HasSubstr("another profiler"))));
 }
 
 TEST(PmSampling, WhatDoesNotFitIntoOnePassIsLeftOutAndCounted) {
