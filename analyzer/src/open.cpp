@@ -19,6 +19,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/regular_file.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {
@@ -30,6 +31,7 @@ constexpr std::size_t head_size = std::size_t{64} << 10;
 
 /// As they stand in the file.
 Result<std::string> first_bytes(const std::filesystem::path& path) {
+  RS_TRY_VOID(check_regular_file(path));
   std::ifstream file{path, std::ios::binary};
   if (!file)
     return fail(ErrorKind::unreadable,
@@ -186,6 +188,8 @@ auto reader_of_whole(const fs::path& path) -> RunResult (*)(const fs::path&) {
 
 Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, const ImportOptions& options) {
   std::error_code error;
+  for (const fs::path& path : paths)
+    if (is_special_file(path)) return refuse_special_file(path);
   if (const auto read = paths.size() == 1 ? reader_of_whole(paths.front()) : nullptr; read != nullptr) {
     if (fs::exists(paths.front(), error) && !options.rank_map.empty())
       return fail(ErrorKind::usage, format("--rank-map: {} already states the rank of each process; omit the option",

@@ -85,6 +85,10 @@ void add_ways(CLI::App& app, RecordOptions& options) {
       "--no-preload", [&options] { options.preload = collectors::Preload::no; },
       "do not set LD_PRELOAD; the recorder is then loaded through NVTX or CUDA only");
   app.add_flag_callback(
+      "--or-run", [&options] { options.otherwise = collectors::Otherwise::run; },
+      "if nothing can be recorded (for example, because no folder is writable), run the command without recording it "
+      "instead of failing");
+  app.add_flag_callback(
       "--quiet", [&options] { options.talk = collectors::Talk::quiet; }, "print errors only");
   app.add_flag_callback(
       "--verbose", [&options] { options.talk = collectors::Talk::verbose; },

@@ -30,6 +30,7 @@ class Bundle(unittest.TestCase):
         if made.returncode != 0:
             raise AssertionError(made.stdout + made.stderr)
         cls.said = made.stdout
+        cls.checked = subprocess.run(["sha256sum", "--check", "bundle.tar.xz.sha256"], cwd=folder, capture_output=True, text=True)
         elsewhere = folder / "a folder with spaces"
         with tarfile.open(archive) as file:
             file.extractall(elsewhere)
@@ -40,6 +41,9 @@ class Bundle(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.scratch.cleanup()
+
+    def test_its_checksum_lies_beside_it(self):
+        self.assertEqual(self.checked.returncode, 0, self.checked.stdout + self.checked.stderr)
 
     def test_the_sample_is_explained(self):
         result = run(self.program, "report", "samples/demo.rankscope", folder=self.home)

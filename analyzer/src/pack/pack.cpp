@@ -1,10 +1,11 @@
 // Recording -> NAME.rankscope.tar.zst
 #include "rankscope/analyzer/pack.h"
 
-#include <fstream>
+#include <algorithm>
+#include <istream>
 #include <vector>
 
-#include "pack/scratch_folder.h"
+#include "pack/scratch_file.h"
 #include "pack/tar.h"
 #include "pack/zstd_file.h"
 #include "rankscope/core/format.h"
@@ -27,26 +28,34 @@ class Packer {
 
   [[nodiscard]] PackSummary summary() const { return summary_; }
 
-  Result<void> manifest(const fs::path& scratch) {
+  Result<void> manifest() {
+    std::error_code error;
+    if (!fs::exists(source_ / recording::manifest_name, error)) return {};  // its reader counts that it is missing
     auto manifest = recording::read_manifest(source_);
-    if (!manifest) return {};  // the recording can be read without; its reader counts that it is missing
+    if (!manifest) {  // nothing in it can be trusted, and a secret in it could not be found
+      manifest = recording::Manifest{};
+      recording::add_loss(*manifest, Counter::manifest_damaged, 1);
+    }
     // Where its segments were meant to come from means nothing elsewhere; that they are missing does.
     recording::add_loss(*manifest, Counter::not_gathered,
-                        recording::spool_marks_of(source_).size() + (manifest->spooled ? 1U : 0U));
+                        recording::spools_waiting_for(source_).size() + (manifest->spooled ? 1U : 0U));
     manifest->spooled.reset();
+    manifest->gathered.clear();
     if (secrets_ == Secrets::hide) scrub_manifest(*manifest);
-    RS_TRY_VOID(recording::write_manifest(scratch, *manifest));
-    return member(scratch / recording::manifest_name, recording::manifest_name);
+    const std::string text = recording::text_of(*manifest);
+    RS_TRY_VOID(begin_member(recording::manifest_name, text.size()));
+    RS_TRY_VOID(zstd_.write(text));
+    return end_member(text.size());
   }
 
+  /// The size of a member stands before its bytes, so that a copy without a name is made first.
   Result<void> segment(const fs::path& path, const fs::path& scratch) {
-    const fs::path copy = scratch / path.filename();
-    RS_TRY(const recording::GatherSummary gathered, recording::gather_segment(path, copy, secrets_));
+    RS_TRY(ScratchFile copy, ScratchFile::create(scratch));
+    RS_TRY(const recording::GatherSummary gathered, recording::gather_into(path, copy.stream(), secrets_));
+    RS_TRY_VOID(copy.rewind());
     summary_.secrets_hidden += gathered.secrets_hidden;
-    RS_TRY_VOID(member(copy, format("{}/{}", recording::segment_folder, path.filename().string())));
-    std::error_code ignored;
-    fs::remove(copy, ignored);
-    return {};
+    return member(copy.stream(), gathered.bytes,
+                  format("{}/{}", recording::segment_folder, path.filename().string()));
   }
 
   Result<void> finish() {
@@ -71,21 +80,27 @@ class Packer {
     }
   }
 
-  Result<void> member(const fs::path& file, const std::string& name) {
-    const auto bytes = static_cast<std::uint64_t>(fs::file_size(file));
+  Result<void> begin_member(const std::string& name, std::uint64_t bytes) {
     RS_TRY(const std::string header, tar::header_of({.name = folder_ + "/" + name, .bytes = bytes}));
-    RS_TRY_VOID(zstd_.write(header));
-    std::ifstream in{file, std::ios::binary};
-    std::vector<char> buffer(copy_bytes);
-    for (std::uint64_t rest = bytes; rest > 0;) {
-      in.read(buffer.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(rest, buffer.size())));
-      if (in.gcount() <= 0) return fail(ErrorKind::unreadable, format("cannot read {}", file.string()));
-      RS_TRY_VOID(zstd_.write({buffer.data(), static_cast<std::size_t>(in.gcount())}));
-      rest -= static_cast<std::uint64_t>(in.gcount());
-    }
+    return zstd_.write(header);
+  }
+
+  Result<void> end_member(std::uint64_t bytes) {
     ++summary_.files;
     summary_.bytes_in += bytes;
     return zstd_.write(tar::padding_after(bytes));
+  }
+
+  Result<void> member(std::istream& in, std::uint64_t bytes, const std::string& name) {
+    RS_TRY_VOID(begin_member(name, bytes));
+    std::vector<char> buffer(copy_bytes);
+    for (std::uint64_t rest = bytes; rest > 0;) {
+      in.read(buffer.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(rest, buffer.size())));
+      if (in.gcount() <= 0) return fail(ErrorKind::unreadable, format("cannot read the copy of {}", name));
+      RS_TRY_VOID(zstd_.write({buffer.data(), static_cast<std::size_t>(in.gcount())}));
+      rest -= static_cast<std::uint64_t>(in.gcount());
+    }
+    return end_member(bytes);
   }
 
   fs::path source_;
@@ -109,15 +124,15 @@ Result<PackSummary> pack_recording(const fs::path& recording, const fs::path& ou
   const std::vector<fs::path> segments = recording::segments_of(recording);
   RS_TRY_VOID(recording::read_recording(recording).map([](const auto&) {}));  // names what cannot be read
   RS_TRY(auto file, OutputFile::create(out));
-  RS_TRY(const auto scratch, ScratchFolder::create(scratch_parent(out)));
+  const fs::path scratch = scratch_parent(out);
   Packer packer{recording, file, secrets};
-  RS_TRY_VOID(packer.manifest(scratch.path()));
+  RS_TRY_VOID(packer.manifest());
   for (std::size_t i = 0; i < segments.size(); ++i) {
     if (progress && !progress(static_cast<double>(i) / static_cast<double>(segments.size())))
       return fail(ErrorKind::cannot_write,
                   format("{}: packing was cancelled; {}", is_stdout(out) ? "stdout" : out.string(),
                          is_stdout(out) ? "the output is incomplete" : "nothing was written"));
-    RS_TRY_VOID(packer.segment(segments[i], scratch.path()));
+    RS_TRY_VOID(packer.segment(segments[i], scratch));
   }
   RS_TRY_VOID(packer.finish());
   RS_TRY_VOID(file.commit());

@@ -10,6 +10,7 @@
 #include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/regular_file.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -132,6 +133,7 @@ Error renamed(Error error, const fs::path& folder, const fs::path& pack) {
 bool looks_like_pack(const fs::path& path) {
   constexpr std::array<char, 4> zstd_magic{'\x28', '\xB5', '\x2F', '\xFD'};
   std::array<char, 4> head{};
+  if (is_special_file(path)) return false;
   std::ifstream file{path, std::ios::binary};
   return file.read(head.data(), head.size()) && head == zstd_magic;
 }

@@ -30,14 +30,13 @@
 #include "spool/recording_switch.h"
 #include "spool/tally.h"
 #include "talk.h"
+#include "unrecorded.h"
 #include "watcher.h"
 
 namespace rankscope::collectors {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int status_not_found = 127;
-constexpr int status_not_executable = 126;
 constexpr std::uint32_t most_ring_kib = 4 * 1024 * 1024;
 constexpr double fastest_hz = 100;
 
@@ -167,10 +166,7 @@ struct Folders {
   Folders& operator=(const Folders&) = delete;
   ~Folders() {
     if (kept) return;
-    if (!spool.empty()) {
-      untie(spool, out.path);
-      remove_folder(spool);
-    }
+    if (!spool.empty()) discard(spool, out.path);
     remove_unused(out);
   }
 
@@ -178,13 +174,6 @@ struct Folders {
   fs::path spool{};  ///< empty until it is made
   bool kept = false;
 };
-
-RecordOutcome not_started(const RecordOptions& options, int error) {
-  const bool absent = error == ENOENT;
-  say(options.talk, format("rankscope: cannot run {}: {}\n", options.command.front(),
-                           absent ? "no such command" : std::strerror(error)));
-  return {.status = absent ? status_not_found : status_not_executable};
-}
 
 /// Says what was lost on the way into OUT; the spool is kept then, and knows how the command ended.
 void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcome) {
@@ -263,10 +252,9 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
     outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
     outcome.summary.metadata.emplace_back("stopped_at_unix_ns", std::to_string(conditions.stopped_at_unix_ns));
   }
-  if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary);
+  if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary, spool);
   if (gathered) {
-    untie(spool, out.path);
-    remove_folder(spool);
+    discard(spool, out.path);
   } else {
     keep_spool(gathered.error(), spool, outcome);
   }
@@ -317,48 +305,22 @@ Result<fs::path> find_inject_library() {
                                               inject_library_name, folder.string(), variable::library));
 }
 
-std::string guess_launcher(const std::vector<std::string>& command) {
-  std::string line;
-  for (const std::string& word : command) line += word + " ";
-  struct Known {
-    std::string_view sign;
-    std::string_view launcher;
-  };
-  constexpr std::array known{
-      Known{"torchrun", "torchrun"},
-      Known{"torch.distributed.run", "torchrun"},
-      Known{"torch.distributed.launch", "torchrun"},
-      Known{"accelerate ", "accelerate"},
-      Known{"deepspeed ", "deepspeed"},
-      Known{"srun ", "slurm"},
-      Known{"mpirun ", "mpirun"},
-      Known{"mpiexec ", "mpiexec"},
-  };
-  const auto* const found =
-      std::ranges::find_if(known, [&](const Known& one) { return line.find(one.sign) != line.npos; });
-  if (found != known.end()) return std::string{found->launcher};
-  // The command itself starts no ranks, or only where nothing else has.
-  const std::string job = job_identity();
-  for (const std::string_view launcher : {"slurm", "torchrun"})
-    if (job.starts_with(launcher)) return std::string{launcher};
-  return line.find("rankscope-train") != line.npos ? "rankscope train" : "";
-}
+namespace {
 
-Result<RecordOutcome> run_recorded(const RecordOptions& options) {
-  RS_TRY_VOID(check(options));
-  RS_TRY(InjectSettings settings, settings_of(options, {}));
-  RS_TRY_VOID(signal_from(options.toggle));
+/// An error means that the command was not started.
+Result<RecordOutcome> record_command(const RecordOptions& options, InjectSettings settings) {
   RS_TRY(fs::path library,
          options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
   RS_TRY(OutFolder out, make_out_folder(options, job_identity()));
   Folders folders{std::move(out)};
   RS_TRY(folders.spool, make_spool_folder());
   const fs::path& spool = folders.spool;
+  RS_TRY_VOID(check_room(spool, options.ring_kib));
   settings.segments = spool.string();
   if (options.preload == Preload::yes) {
     RS_TRY(library, preloadable(library, spool));
   }
-  make_tally(spool);
+  if (!make_tally(spool)) return fail(ErrorKind::cannot_write, format("cannot write into {}", spool.string()));
   RS_TRY(Toggle toggle, make_toggle(options, spool));
   RS_TRY_VOID(tie(spool, new_manifest(options), folders.out.path));
   if (options.talk == Talk::verbose) {
@@ -395,6 +357,18 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
       options,
       {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(), signals.stopped_at_unix_ns()},
       folders, watcher, std::move(outcome));
+}
+
+}  // namespace
+
+Result<RecordOutcome> run_recorded(const RecordOptions& options) {
+  RS_TRY_VOID(check(options));
+  RS_TRY(const InjectSettings settings, settings_of(options, {}));
+  RS_TRY_VOID(signal_from(options.toggle));
+  auto outcome = record_command(options, settings);
+  const bool prevented = !outcome && outcome.error().kind == ErrorKind::cannot_write;
+  if (!prevented || options.otherwise == Otherwise::fail) return outcome;
+  return run_unrecorded(options, outcome.error());
 }
 
 }  // namespace rankscope::collectors

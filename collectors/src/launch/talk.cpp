@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/printable.h"
 #include "watcher.h"
 
 namespace rankscope::collectors {
@@ -17,7 +18,9 @@ std::string size_text(std::uint64_t bytes) {
 
 void say(Talk talk, std::string_view text) {
   if (talk == Talk::quiet) return;
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  const bool redraws = text.starts_with('\r');  // a line of progress
+  const std::string shown = (redraws ? "\r" : "") + printable_lines(text.substr(redraws ? 1 : 0));
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
   std::fflush(stderr);
 }
 

@@ -6,9 +6,11 @@
 #include <span>
 
 #include "importers/kineto/decimal.h"
+#include "importers/kineto/event.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/secrets.h"
+#include "rankscope/core/utf8.h"
 #include "words/letters.h"
 
 namespace rankscope::analyzer::kineto {
@@ -127,6 +129,17 @@ std::vector<std::string> texts_from(std::string_view list) {
   return texts;
 }
 
+namespace {
+
+std::string short_text_from(Value value, Quality& quality) {
+  if (value.raw.size() <= longest_text) return text_from(value);
+  quality.add(Counter::names_shortened);
+  value.raw = cut_utf8(value.raw, longest_text);
+  return text_from(value);
+}
+
+}  // namespace
+
 void Metadata::take(std::string_view key, const Value& value, Quality& quality) {
   if (value.kind == ValueKind::absent) return;
   if (key == "baseTimeNanoseconds") {
@@ -137,14 +150,14 @@ void Metadata::take(std::string_view key, const Value& value, Quality& quality) 
   } else if (key == "deviceProperties") {
     for_each_item(value.raw, [this](const Value& device) { devices.push_back(facts_from(device.raw)); });
   } else if (key == "host_name") {
-    host = text_from(value);
+    host = short_text_from(value, quality);
   } else if (key == "traceName") {
-    trace_name = text_from(value);
+    trace_name = short_text_from(value, quality);
   } else if (key == "rankscope") {
     own = own_block_from(value.raw);
     if (!own) drop({Counter::blocks_dropped, 1, format("rankscope, whose schema is not {}", own_schema)}, quality);
   } else if (holds(kept, key)) {
-    facts.emplace_back(key, text_from(value));
+    facts.emplace_back(key, short_text_from(value, quality));
   } else if (!holds(known, key)) {
     if (looks_secret(key, value.raw))
       drop({Counter::secrets_dropped, 1, std::string{key}}, quality);
