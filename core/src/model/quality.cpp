@@ -197,6 +197,10 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {devices_not_read, "devices_not_read", error,
      "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "
      "profiler that supports the device."},
+    {source_lost_events, "source_lost_events", data_loss,
+     "The tool that made the recording reported lost events, so some are missing. Record fewer steps at a time, or "
+     "with "
+     "larger buffers."},
 }};
 
 constexpr bool in_order() {
