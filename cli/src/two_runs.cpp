@@ -21,6 +21,9 @@ void add_comparison(CLI::App& app, TwoRuns& runs) {
   add_outputs(app, runs.outputs, "the comparison");
   add_rank_map(app, runs.rank_map);
   add_selection(app, runs.selection);
+  app.add_flag(
+      "--accept-losses", runs.accept_losses,
+      "also judge runs that lack data, ranks or steps, or ended with an error; only the recorded data is judged");
   app.footer("docs/compare.md explains the output and every number. Options apply to both runs.");
 }
 
@@ -29,7 +32,7 @@ Result<analyzer::Comparison> compare(const TwoRuns& runs) {
   RS_TRY_VOID(check_outputs({runs.a, runs.b}, runs.outputs));
   RS_TRY(const analyzer::RunDigest a, read(runs, runs.a, runs.label_a, options));
   RS_TRY(const analyzer::RunDigest b, read(runs, runs.b, runs.label_b, options));
-  return analyzer::compare(a, b);
+  return analyzer::compare(a, b, runs.accept_losses ? analyzer::Losses::accepted : analyzer::Losses::refused);
 }
 
 Result<void> show(const TwoRuns& runs, const analyzer::Comparison& comparison,

@@ -19,6 +19,7 @@ struct TwoRuns {
   std::string rank_map;
   Outputs outputs;
   Selection selection;
+  bool accept_losses = false;
 };
 
 /// Declares everything but the two runs.

@@ -211,6 +211,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "recording again."},
     {names_shortened, "names_shortened", info,
      "Names and values of a trace that are longer than 64 KiB were cut off there."},
+    {source_lost_events, "source_lost_events", data_loss,
+     "The profiler that made the recording reported lost events, so some events are missing. Record fewer steps at a "
+     "time, or use larger buffers."},
 }};
 
 constexpr bool in_order() {

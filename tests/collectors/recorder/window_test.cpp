@@ -63,6 +63,7 @@ TEST(RecordingWindow, ASignalSwitchesTheRecordingOnAndOff) {
   EXPECT_EQ(recorded.status, 0) << "it goes on and off, and the signal does not reach the program";
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(names_of(*recorded.run), ElementsAre("while on"));
+  EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "toggle"), "signal") << "what is missing is not lost";
   EXPECT_EQ(recorded.run->quality().of(Counter::pop_without_push), 0U);
 }
 

@@ -351,11 +351,14 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
           {block.counter, block.amount, format("{}: {}", file.path.filename().string(), block.where)});
   note_jobs(files, run);
   align(files, run);
-  if (run.quality().of(Counter::time_origin_unknown) == 0) mark_lost_tails(files, run);
+  if (run.quality().of(Counter::time_origin_unknown) == 0) mark_lost_tails(files, ranks, run);
   describe_run(files, ranks, run);
   for (const QualityPlace& loss : options.losses) add_loss(loss, run);
-  for (const TraceFile& file : files)
-    run.info().places.insert(run.info().places.end(), file.losses.begin(), file.losses.end());
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (QualityPlace loss : files[i].losses) {
+      loss.rank = ranks[i];
+      run.info().places.push_back(std::move(loss));
+    }
   restore_quality(files, run);
   return std::move(run).build().map_error(while_doing(
       paths.size() == 1 ? paths.front().string() : format("{} and {} more", paths.front().string(), paths.size() - 1)));

@@ -7,6 +7,7 @@
 
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/event.h"
+#include "importers/shared/loss_messages.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/secrets.h"
@@ -54,6 +55,13 @@ bool looks_secret(std::string_view key, std::string_view content) {
     found = found || names_secret(name) || names_environment(name);
   });
   return found;
+}
+
+/// In the log of the profiler.
+void count_lost_events(const Value& lines, Quality& quality) {
+  for_each_item(lines.raw, [&quality](const Value& line) {
+    if (reports_lost_events(text_from(line))) quality.add(Counter::source_lost_events);
+  });
 }
 
 /// "[0, 1]" as a list or as a text that holds one.
@@ -142,6 +150,7 @@ std::string short_text_from(Value value, Quality& quality) {
 
 void Metadata::take(std::string_view key, const Value& value, Quality& quality) {
   if (value.kind == ValueKind::absent) return;
+  if (key == "WARNING" || key == "ERROR") count_lost_events(value, quality);
   if (key == "baseTimeNanoseconds") {
     base_ns = integer_of(value.raw);
     if (base_ns && (*base_ns < 0 || *base_ns > largest_base)) base_ns.reset();

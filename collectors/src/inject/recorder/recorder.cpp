@@ -84,6 +84,8 @@ void describe_process(recording::ThreadWriter& pen, const collectors::InjectSett
     pen.metadata("window", std::to_string(window.wait) + "," + std::to_string(window.warmup) + "," +
                                std::to_string(window.active) + "," + std::to_string(window.repeat));
   }
+  if (settings.toggled != collectors::ToggledBy::nothing)
+    pen.metadata("toggle", settings.toggled == collectors::ToggledBy::cuda ? "cuda" : "signal");
 }
 
 /// Tells the launcher that a process could not be recorded; works on a full disk.

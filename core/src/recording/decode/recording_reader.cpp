@@ -187,22 +187,71 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
     if (const auto counter = counter_from(name)) builder.quality().add(*counter, value);
 }
 
-void count_losses(const Opened& opened, RankId rank, RunBuilder& builder) {
-  const SegmentFile& file = opened.file;
-  const std::string where = rank.is_set() ? format("{} (rank {})", opened.name, rank.value)
-                                          : format("{} (pid {}, no rank)", opened.name, file.fixed.pid);
-  // The same loss has two causes with different remedies.
-  const bool disk_full = file.counters.extents_refused > 0;
-  count_at(builder, disk_full ? Counter::disk_full : Counter::events_dropped, file.counters.events_dropped, where);
-  count_at(builder, Counter::names_lost, file.counters.names_truncated, where);
-  for (const CounterInfo& info : counter_table()) count_at(builder, info.counter, file.quality.of(info.counter), where);
-}
-
 /// What one segment gave; decoded beside the others, put together in the order of the files.
 struct Decoded {
   RunBuilder rows;
   RankId rank;
   std::uint64_t events = 0;
+  Quality quality{};  // what the decoder counted; `rows` has it, too
+  std::vector<SegmentDecoder::Gap> gaps{};
+};
+
+/// Says whose the losses of one segment are, and when its missing chunks were written. The decoder's were counted with
+/// its rows.
+class SegmentLosses {
+ public:
+  SegmentLosses(const Opened& opened, const Decoded& part, RunBuilder& builder)
+      : file_(opened.file), part_(part), builder_(builder), place_{.rank = part.rank} {
+    place_.where = part.rank.is_set() ? format("{} (rank {})", opened.name, part.rank.value)
+                                      : format("{} (pid {}, no rank)", opened.name, file_.fixed.pid);
+  }
+
+  void count() {
+    // The same loss has two causes with different remedies.
+    const bool disk_full = file_.counters.extents_refused > 0;
+    add(disk_full ? Counter::disk_full : Counter::events_dropped, file_.counters.events_dropped);
+    add(Counter::names_lost, file_.counters.names_truncated);
+    for (const CounterInfo& info : counter_table())
+      builder_.quality().add(info.counter, file_.quality.of(info.counter));
+    place_gaps();
+    for (const CounterInfo& info : counter_table()) place_rest(info);
+  }
+
+ private:
+  void add(Counter counter, std::uint64_t amount) {
+    builder_.quality().add(counter, amount);
+    note(counter, amount, std::nullopt);
+  }
+  void note(Counter counter, std::uint64_t amount, std::optional<TimeRange> time) {
+    if (amount == 0) return;
+    place_.counter = counter;
+    place_.amount = amount;
+    place_.time = time;
+    builder_.info().places.push_back(place_);
+    placed_.add(counter, amount);
+  }
+  /// Damaged chunks are left out, so that the first gaps are theirs; what has no gap was the end of a thread.
+  void place_gaps() {
+    std::uint64_t damaged = file_.quality.of(Counter::chunks_corrupt);
+    for (const SegmentDecoder::Gap& gap : part_.gaps) {
+      const std::uint64_t left_out = std::min(gap.chunks, damaged);
+      note(Counter::chunks_corrupt, left_out, gap.time);
+      note(Counter::chunks_missing, gap.chunks - left_out, gap.time);
+      damaged -= left_out;
+    }
+  }
+  void place_rest(const CounterInfo& info) {
+    const bool own = file_.quality.of(info.counter) > 0 || info.severity == Severity::data_loss;
+    const std::uint64_t all = file_.quality.of(info.counter) + part_.quality.of(info.counter);
+    const std::uint64_t placed = placed_.of(info.counter);
+    if (own && all > placed) note(info.counter, all - placed, std::nullopt);
+  }
+
+  const SegmentFile& file_;
+  const Decoded& part_;
+  RunBuilder& builder_;
+  QualityPlace place_;
+  Quality placed_{};
 };
 
 std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segments,
@@ -218,7 +267,10 @@ std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segm
   }
   side_by_side(segments.size(), [&](std::size_t i) {
     Decoded& part = *decoded[i];
-    part.events = SegmentDecoder{part.rows, segments[i].file, clocks[i], {part.rank, communicators}}.decode();
+    SegmentDecoder decoder{part.rows, segments[i].file, clocks[i], {part.rank, communicators}};
+    part.events = decoder.decode();
+    part.gaps.assign(decoder.gaps().begin(), decoder.gaps().end());
+    part.quality = part.rows.quality();
   });
   return decoded;
 }
@@ -281,7 +333,7 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
     const bool watched = is_watched(opened.segments[i]);
     if (!watched && !has_rank(opened.segments[i]) && part.events > 0) builder.quality().add(Counter::rank_unknown);
     if (!watched && part.events == 0) builder.quality().add(Counter::processes_without_events);
-    count_losses(opened.segments[i], part.rank, builder);
+    SegmentLosses{opened.segments[i], part, builder}.count();
     decoded[i].reset();  // half the memory
   }
   count_ranks(opened.segments, builder);

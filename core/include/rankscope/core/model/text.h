@@ -8,7 +8,7 @@
 //   @device 0 0 [name=GPU uuid=U meta.KEY=VALUE ...]   RANK ORDINAL: an accelerator of the rank's latest process
 //   @link launch 12 57                          KIND FROM TO: spans by their order in this text, from 0
 //   @group dp 0,1
-//   @quality events_dropped 3 ["where it happened"]
+//   @quality events_dropped 3 ["where it happened"] [rank=0 time=0:100]   whose data, and between which times
 //   0 compute 0 60 gemm [lane=NAME] [cut=begin|end|both] [KEY=VALUE ...]   RANK KIND BEGIN END NAME, in ns of run time
 //   0 comm 40 90 allreduce group=dp [seq=0 op=allreduce bytes=1024 dtype=f32 peer=1 enqueued=38 on=LANE]
 //   0 comm 40 90 allreduce group=dp members=0,1   where the rank has several groups of that name
