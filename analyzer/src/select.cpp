@@ -190,7 +190,7 @@ class Copy {
   const Run& run_;
   const Selection& selection_;
   Windows windows_;
-  RunBuilder builder_;
+  RunBuilder builder_{Texts::as_recorded};  // the run says what was hidden
   std::vector<StringId> strings_;         // new id by old
   std::vector<std::uint32_t> processes_;  // new row by old, or left_out
   std::vector<LaneId> lanes_;

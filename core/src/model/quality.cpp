@@ -197,6 +197,10 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {devices_not_read, "devices_not_read", error,
      "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "
      "profiler that supports the device."},
+    {texts_hidden, "texts_hidden", info,
+     "Strings that seem to contain passwords, tokens or other secrets are shown with *** in place of the secret. The "
+     "secrets are still in the input itself: do not pass it on, but a copy that rankscope pack makes. --keep-texts "
+     "shows the strings as they were recorded."},
 }};
 
 constexpr bool in_order() {

@@ -10,6 +10,7 @@
 #include "rankscope/core/model/clock_map.h"
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/secrets.h"
 
 namespace rankscope {
 
@@ -62,19 +63,21 @@ struct Absorbed {
 };
 
 /// Collects rows in any order; build() sorts, links and freezes them. Ids of lanes, groups and spans that it hands out
-/// are tickets: they are renumbered by build().
+/// are tickets: they are renumbered by build(). All strings of a Run pass through here, and lose their secrets here
+/// (Counter::texts_hidden), unless they are wanted as recorded.
 class RunBuilder {
  public:
-  RunBuilder();
+  explicit RunBuilder(Texts texts = Texts::without_secrets);
   RunBuilder(const RunBuilder&) = delete;
   RunBuilder& operator=(const RunBuilder&) = delete;
   ~RunBuilder();
 
   RunInfo& info();
   Quality& quality();
+  /// The id of a string, which is stored without its secrets.
   StringId intern(std::string_view text);
   [[nodiscard]] std::string_view text(StringId id) const;
-  /// The id of a known string, or none.
+  /// The id of a known string, as it was given to intern(), or none.
   [[nodiscard]] StringId find(std::string_view text) const;
 
   /// Returns the row to name in add_lane and add_sample; it can be changed through process() until build().
