@@ -191,8 +191,8 @@ class Copy {
   const Selection& selection_;
   Windows windows_;
   RunBuilder builder_{Texts::as_recorded};  // the run says what was hidden
-  std::vector<StringId> strings_;         // new id by old
-  std::vector<std::uint32_t> processes_;  // new row by old, or left_out
+  std::vector<StringId> strings_;           // new id by old
+  std::vector<std::uint32_t> processes_;    // new row by old, or left_out
   std::vector<LaneId> lanes_;
   std::vector<std::uint32_t> spans_;
   std::vector<GroupId> groups_;

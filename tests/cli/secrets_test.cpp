@@ -15,14 +15,14 @@ namespace rankscope {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::count_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::count_of;
 using testing::run_program;
 using testing::secret_canary;
 using testing::TemporaryFolder;
 
-testing::ProgramResult rankscope(std::vector<std::string> words) {
+testing::ProgramResult call(std::vector<std::string> words) {
   words.insert(words.begin(), RANKSCOPE_PROGRAM);
   return run_program(words);
 }
@@ -31,18 +31,17 @@ testing::ProgramResult rankscope(std::vector<std::string> words) {
 std::size_t canaries_of_all_verbs(const std::string& run, const fs::path& out) {
   fs::create_directories(out);
   const std::string page = (out / "page.html").string();
-  std::string all = rankscope({"report", run, "--full", "--html", page}).out + testing::read_file(page);
-  for (const std::vector<std::string>& verb :
-       std::vector<std::vector<std::string>>{{"report", run},
-                                             {"report", run, "--json", "-"},
-                                             {"compare", run, run},
-                                             {"dump", run},
-                                             {"dump", run, "--summary"},
-                                             {"scale", run}})
-    all += rankscope(verb).out;
+  std::string all = call({"report", run, "--full", "--html", page}).out + testing::read_file(page);
+  for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{{"report", run},
+                                                                                    {"report", run, "--json", "-"},
+                                                                                    {"compare", run, run},
+                                                                                    {"dump", run},
+                                                                                    {"dump", run, "--summary"},
+                                                                                    {"scale", run}})
+    all += call(verb).out;
   for (const char* format : {"perfetto", "chrome", "kineto", "sqlite"}) {
     const fs::path file = out / format;
-    EXPECT_EQ(rankscope({"export", run, "--to", format, file.string()}).status, 0) << format;
+    EXPECT_EQ(call({"export", run, "--to", format, file.string()}).status, 0) << format;
     all += testing::read_file(file);
   }
   return count_of(all, secret_canary);
@@ -67,21 +66,20 @@ TEST(SecretsOfVerbs, TheReportSaysInHowManyStringsSecretsWereHidden) {
   const TemporaryFolder folder;
   const std::string path = (folder / "run.txt").string();
   std::ofstream{path} << "0 compute 0 10 \"token=abc1\"\n0 compute 20 30 \"password: x1\"\n0 compute 40 50 gemm\n";
-  EXPECT_THAT(rankscope({"report", path, "--full"}).out, HasSubstr("texts_hidden"));
-  EXPECT_THAT(rankscope({"report", path, "--json", "-"}).out, HasSubstr("texts_hidden"));
-  EXPECT_THAT(rankscope({"dump", path}).out, HasSubstr("@quality texts_hidden 2"));
-  EXPECT_THAT(rankscope({"report", path, "--full", "--keep-texts"}).out, Not(HasSubstr("texts_hidden")));
+  EXPECT_THAT(call({"report", path, "--full"}).out, HasSubstr("texts_hidden"));
+  EXPECT_THAT(call({"report", path, "--json", "-"}).out, HasSubstr("texts_hidden"));
+  EXPECT_THAT(call({"dump", path}).out, HasSubstr("@quality texts_hidden 2"));
+  EXPECT_THAT(call({"report", path, "--full", "--keep-texts"}).out, Not(HasSubstr("texts_hidden")));
 }
 
 TEST(SecretsOfVerbs, EachReadingVerbHasTheOptionThatKeepsThem) {
-  for (const char* verb :
-       {"report", "compare", "gate", "whatif", "scale", "export", "pack", "view", "dump"})
-    EXPECT_THAT(rankscope({verb, "--help"}).out, HasSubstr("--keep-texts")) << verb;
+  for (const char* verb : {"report", "compare", "gate", "whatif", "scale", "export", "pack", "view", "dump"})
+    EXPECT_THAT(call({verb, "--help"}).out, HasSubstr("--keep-texts")) << verb;
   const TemporaryFolder folder;
   const std::string path = (folder / "run.txt").string();
   std::ofstream{path} << "0 compute 0 10 \"token=abc1\"\n";
-  EXPECT_THAT(rankscope({"dump", path, "--keep-texts"}).out, HasSubstr("token=abc1"));
-  EXPECT_THAT(rankscope({"dump", path}).out, Not(HasSubstr("abc1")));
+  EXPECT_THAT(call({"dump", path, "--keep-texts"}).out, HasSubstr("token=abc1"));
+  EXPECT_THAT(call({"dump", path}).out, Not(HasSubstr("abc1")));
 }
 
 /// A recording with the same text in each kind of record.
@@ -107,8 +105,8 @@ void record(const fs::path& folder, const std::string& text, const std::string& 
   pen->pop();
   pen->mark("mark " + text);
   pen->counter("bytes " + text, 3);
-  pen->comm_enqueued({.uid = 1, .sequence = 0, .bytes = 4, .group = text, .op = "op " + text, .dtype = "f32",
-                      .members = "0"});
+  pen->comm_enqueued(
+      {.uid = 1, .sequence = 0, .bytes = 4, .group = text, .op = "op " + text, .dtype = "f32", .members = "0"});
   pen->comm_started(1);
   pen->comm_finished(1);
 }
@@ -123,10 +121,10 @@ TEST(SecretsOfVerbs, NoVerbShowsASecretOfARecordingOrOfItsPack) {
   EXPECT_GT(harmless, 0U);
   EXPECT_EQ(canaries_of_all_verbs(secret, folder / "out_secret"), harmless);
   const std::string pack = (folder / "secret.tar.zst").string();
-  ASSERT_EQ(rankscope({"pack", secret, pack}).status, 0);
-  EXPECT_THAT(rankscope({"dump", pack, "--keep-texts"}).out, Not(HasSubstr("--token " + std::string{secret_canary})));
-  EXPECT_EQ(rankscope({"dump", secret, "--keep-texts"}).status, 0);
-  EXPECT_THAT(rankscope({"dump", secret, "--keep-texts"}).out, HasSubstr("--token " + std::string{secret_canary}));
+  ASSERT_EQ(call({"pack", secret, pack}).status, 0);
+  EXPECT_THAT(call({"dump", pack, "--keep-texts"}).out, Not(HasSubstr("--token " + std::string{secret_canary})));
+  EXPECT_EQ(call({"dump", secret, "--keep-texts"}).status, 0);
+  EXPECT_THAT(call({"dump", secret, "--keep-texts"}).out, HasSubstr("--token " + std::string{secret_canary}));
 }
 
 TEST(SecretsOfVerbs, ARecordingOfAnEarlierVersionShowsNoSecretOfItsCommand) {
@@ -137,9 +135,9 @@ TEST(SecretsOfVerbs, ARecordingOfAnEarlierVersionShowsNoSecretOfItsCommand) {
   ASSERT_TRUE(manifest);
   manifest->command = {"train.py", "-p", "hunter2abc", "--lr", "0.1"};
   ASSERT_TRUE(recording::write_manifest(run, *manifest));
-  const auto dump = rankscope({"dump", run.string()});
+  const auto dump = call({"dump", run.string()});
   EXPECT_THAT(dump.out, HasSubstr("train.py -p *** --lr 0.1"));
-  EXPECT_THAT(rankscope({"dump", run.string(), "--keep-texts"}).out, HasSubstr("hunter2abc"));
+  EXPECT_THAT(call({"dump", run.string(), "--keep-texts"}).out, HasSubstr("hunter2abc"));
 }
 
 }  // namespace

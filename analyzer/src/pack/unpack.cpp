@@ -159,9 +159,8 @@ Result<std::shared_ptr<const Run>> read_pack(const fs::path& path, const ImportO
   RS_TRY(const fs::path folder, unpack(path, scratch.path()));
   const fs::path text = folder / text_member;
   auto run = fs::exists(text, error) ? read_text_file(text, options) : recording::read_recording(folder, options.texts);
-  return std::move(run).map_error([&](Error found) {
-    return renamed(renamed(std::move(found), text, path), folder, path);
-  });
+  return std::move(run).map_error(
+      [&](Error found) { return renamed(renamed(std::move(found), text, path), folder, path); });
 }
 
 }  // namespace rankscope::analyzer

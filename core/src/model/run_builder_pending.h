@@ -56,10 +56,10 @@ struct RunBuilder::Pending {
   std::vector<Attribute> scratch;
 
   // What was hidden. Strings as they were recorded are kept only until build().
-  std::unordered_map<std::string, StringId> hidden_texts;             // with the string that stands for each
-  std::set<std::pair<std::string, std::string>> hidden_values;        // name and value
-  std::vector<StringId> replaced;                                     // values that may be used by nothing else
-  std::vector<std::uint8_t> key_kinds;                                // by StringId: see is_secret_key()
+  std::unordered_map<std::string, StringId> hidden_texts;       // with the string that stands for each
+  std::set<std::pair<std::string, std::string>> hidden_values;  // name and value
+  std::vector<StringId> replaced;                               // values that may be used by nothing else
+  std::vector<std::uint8_t> key_kinds;                          // by StringId: see is_secret_key()
 
   /// A string that the run does not have yet, without its secrets.
   StringId add_text(Run& run, std::string_view text);

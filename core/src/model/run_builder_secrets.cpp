@@ -92,8 +92,7 @@ bool RunBuilder::Pending::is_secret_key(const Run& run, StringId key) {
 std::span<const Attribute> RunBuilder::Pending::shown(Run& run, std::span<const Attribute> attributes) {
   if (texts == Texts::as_recorded) return attributes;
   const auto may_change = [&](const Attribute& attribute) {
-    return is_secret_key(run, attribute.key) ||
-           (attribute.value.kind == AttributeKind::json && !hidden_texts.empty());
+    return is_secret_key(run, attribute.key) || (attribute.value.kind == AttributeKind::json && !hidden_texts.empty());
   };
   if (std::ranges::none_of(attributes, may_change)) return attributes;
   scratch.clear();
@@ -158,7 +157,7 @@ void RunBuilder::Pending::forget_replaced(Run& run) const {
   for (const PendingSample& sample : samples) used.note(sample.counter);
   std::string instead{hidden_value};
   for (const StringId value : replaced) {
-    if (used.has(value) || run.text(value) == hidden_value) continue;
+    if (used.has(value) || run.text(value).find_first_not_of('*') == std::string_view::npos) continue;
     while (run.strings_.find(instead).is_set()) instead += '*';  // a copy of the run relies on each string once
     run.strings_.replace(value, instead);
   }

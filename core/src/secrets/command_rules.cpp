@@ -39,12 +39,15 @@ constexpr std::array rules{
 
 /// Programs whose -p and -u mean something harmless: ports, folders, partitions, processes, users.
 constexpr std::string_view harmless_programs =
-    " srun sbatch salloc sinfo squeue mkdir install cp rsync scp ssh tar pytest perf gdb lldb strace ltrace py-spy top ps "
-    "kill pgrep nc make ninja xargs patch protoc iperf iperf3 bash sh unshare su sudo runuser chown docker podman nerdctl "
+    " srun sbatch salloc sinfo squeue mkdir install cp rsync scp ssh tar pytest perf gdb lldb strace ltrace py-spy top "
+    "ps "
+    "kill pgrep nc make ninja xargs patch protoc iperf iperf3 bash sh unshare su sudo runuser chown docker podman "
+    "nerdctl "
     "buildah skopeo helm oras az mysql mysqldump mysqladmin zip unzip ";
 
 /// They end what another program in front of them means: the options that follow are their own.
-constexpr auto starters = std::to_array<std::string_view>({"python", "python3", "torchrun", "accelerate", "deepspeed", "env"});
+constexpr auto starters =
+    std::to_array<std::string_view>({"python", "python3", "torchrun", "accelerate", "deepspeed", "env"});
 
 bool lists(std::string_view names, std::string_view name) {
   for (std::size_t at = names.find(name); at != std::string_view::npos; at = names.find(name, at + 1))
@@ -209,8 +212,8 @@ class Reader {
   /// -phunter2, but not -parallel, -p8080 or -profile2.
   static bool is_attached_secret(std::string_view word) {
     constexpr std::size_t shortest = 6;
-    constexpr auto long_options = std::to_array<std::string_view>({"-pa",  "-prof", "-prec", "-port", "-pre", "-proc",
-                                                            "-pip", "-pool", "-prin", "-pp",   "-po",  "-ppn"});
+    constexpr auto long_options = std::to_array<std::string_view>(
+        {"-pa", "-prof", "-prec", "-port", "-pre", "-proc", "-pip", "-pool", "-prin", "-pp", "-po", "-ppn"});
     const auto begins = [word](std::string_view option) { return word.starts_with(option); };
     return word.size() >= 2 + shortest && mixes_letters_and_digits(word.substr(2)) &&
            std::ranges::none_of(long_options, begins);

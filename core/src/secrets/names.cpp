@@ -17,32 +17,34 @@ using Names = std::span<const std::string_view>;
 constexpr std::size_t longest_name = 96;  // what is longer is code or a sentence
 
 // No name of a secret lacks all of these: most names are left here.
-constexpr auto roots = std::to_array<std::string_view>({"pass", "pw", "secret", "key", "token", "auth", "cred", "pat", "cookie"});
+constexpr auto roots =
+    std::to_array<std::string_view>({"pass", "pw", "secret", "key", "token", "auth", "cred", "pat", "cookie"});
 
 // Anywhere in the name without its separators: PGPASSWORD, pgPassword and pg-password are one.
-constexpr auto strong_anywhere = std::to_array<std::string_view>({"password", "passwd",     "passphrase", "secret",
-                                                          "apikey",   "credential", "privatekey", "passcode"});
-constexpr auto strong_at_end = std::to_array<std::string_view>({
-    "authtoken",  "accesstoken", "apitoken", "refreshtoken", "sessiontoken", "securitytoken",
-    "accesskey",  "accountkey",  "authkey",  "sharedkey",    "dbpass",       "sshpass"});
+constexpr auto strong_anywhere = std::to_array<std::string_view>(
+    {"password", "passwd", "passphrase", "secret", "apikey", "credential", "privatekey", "passcode"});
+constexpr auto strong_at_end = std::to_array<std::string_view>(
+    {"authtoken", "accesstoken", "apitoken", "refreshtoken", "sessiontoken", "securitytoken", "accesskey", "accountkey",
+     "authkey", "sharedkey", "dbpass", "sshpass"});
 constexpr auto strong_words = std::to_array<std::string_view>({"authorization", "cookie", "creds", "cred"});
 constexpr auto weak_last_words = std::to_array<std::string_view>({"token", "pat", "pw"});
 
 /// Before "pass": other passes are those of a network or a compiler.
-constexpr auto owners_of_passes = std::to_array<std::string_view>({"user",  "mysql", "smtp", "admin", "root", "login",   "ftp",
-                                                            "redis", "pg",    "http", "proxy", "mail", "keystore"});
+constexpr auto owners_of_passes = std::to_array<std::string_view>(
+    {"user", "mysql", "smtp", "admin", "root", "login", "ftp", "redis", "pg", "http", "proxy", "mail", "keystore"});
 /// Before "token" and "key": words of language models, of containers and of caches.
-constexpr auto harmless_owners = std::to_array<std::string_view>({
-    "eos",    "bos",    "pad",     "unk",    "sep",   "cls",      "mask",   "per",    "max",   "min",   "new",
-    "num",    "n",      "next",    "prev",   "last",  "first",    "special", "image", "audio", "video", "stop",
-    "end",    "start",  "begin",   "input",  "output", "prompt",  "total",  "each",   "every", "current", "decode",
-    "prefill", "draft", "target",  "sample", "sampled", "generated", "cache", "sort", "group", "primary", "public",
-    "foreign", "state", "dict",    "query",  "attn",  "attention", "self",  "lookup", "hash",  "dispatch", "partition",
-    "block",  "column", "index",   "store",  "graph", "kernel",   "metric"});
+constexpr auto harmless_owners = std::to_array<std::string_view>(
+    {"eos",       "bos",     "pad",       "unk",   "sep",       "cls",    "mask",    "per",    "max",
+     "min",       "new",     "num",       "n",     "next",      "prev",   "last",    "first",  "special",
+     "image",     "audio",   "video",     "stop",  "end",       "start",  "begin",   "input",  "output",
+     "prompt",    "total",   "each",      "every", "current",   "decode", "prefill", "draft",  "target",
+     "sample",    "sampled", "generated", "cache", "sort",      "group",  "primary", "public", "foreign",
+     "state",     "dict",    "query",     "attn",  "attention", "self",   "lookup",  "hash",   "dispatch",
+     "partition", "block",   "column",    "index", "store",     "graph",  "kernel",  "metric"});
 /// After the word for a secret: where it is, or what it must look like, is no secret.
-constexpr auto harmless_last = std::to_array<std::string_view>({"file",     "path",  "dir",   "folder", "length",  "len",
-                                                         "type",     "policy", "size", "count",  "manager", "stdin",
-                                                         "required", "prompt", "env",  "id",     "name"});
+constexpr auto harmless_last =
+    std::to_array<std::string_view>({"file", "path", "dir", "folder", "length", "len", "type", "policy", "size",
+                                     "count", "manager", "stdin", "required", "prompt", "env", "id", "name"});
 
 bool is_in(Names names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
@@ -51,7 +53,8 @@ bool ends_in(Names names, std::string_view name) {
 }
 
 bool holds_any(Names names, std::string_view name) {
-  return std::ranges::any_of(names, [name](std::string_view part) { return name.find(part) != std::string_view::npos; });
+  return std::ranges::any_of(names,
+                             [name](std::string_view part) { return name.find(part) != std::string_view::npos; });
 }
 
 /// A name in lower case without separators, and the words that it is made of.
@@ -136,7 +139,8 @@ bool is_secret_of_option(std::string_view option, std::string_view value) {
 }
 
 NameKind kind_of_parameter(std::string_view name) {
-  constexpr auto short_names = std::to_array<std::string_view>({"sig", "signature", "key", "code", "pass", "pwd", "hmac"});
+  constexpr auto short_names =
+      std::to_array<std::string_view>({"sig", "signature", "key", "code", "pass", "pwd", "hmac"});
   if (is_in(short_names, name) || name == "X-Amz-Signature" || name == "X-Goog-Signature") return NameKind::strong;
   return kind_of_name(name);
 }

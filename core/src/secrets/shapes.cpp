@@ -29,16 +29,16 @@ Head head_of(std::string_view value) {
 }
 
 bool is_number_type(std::string_view value) {
-  constexpr auto types = std::to_array<std::string_view>({"bf", "fp", "f", "tf", "int", "uint", "i", "u", "float", "mxfp", "nvfp",
-                                                   "w"});
+  constexpr auto types =
+      std::to_array<std::string_view>({"bf", "fp", "f", "tf", "int", "uint", "i", "u", "float", "mxfp", "nvfp", "w"});
   const auto [letters, digits_follow] = head_of(value);
   return digits_follow && std::ranges::find(types, letters) != types.end();
 }
 
 /// "4x2", "8G"
 bool is_measure(std::string_view value) {
-  return is_digit(value.front()) &&
-         std::ranges::count_if(value, is_letter) <= 2 && std::ranges::all_of(value, [](char c) {
+  return is_digit(value.front()) && std::ranges::count_if(value, is_letter) <= 2 &&
+         std::ranges::all_of(value, [](char c) {
            return is_digit(c) || std::string_view{"xXkKmMgGbBsS"}.find(c) != std::string_view::npos;
          });
 }
@@ -55,8 +55,9 @@ bool is_short_number(std::string_view value, std::size_t most_digits) {
 }
 
 bool is_placeholder(std::string_view value) {
-  constexpr auto words = std::to_array<std::string_view>({"none", "null",  "nil",   "true", "false",    "yes",    "no",  "str",
-                                                   "int",  "bytes", "float", "bool", "optional", "tensor", "any", "string"});
+  constexpr auto words =
+      std::to_array<std::string_view>({"none", "null", "nil", "true", "false", "yes", "no", "str", "int", "bytes",
+                                       "float", "bool", "optional", "tensor", "any", "string"});
   std::array<char, 8> lower{};
   if (value.empty() || value.size() > lower.size()) return value.empty();
   std::ranges::transform(value, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

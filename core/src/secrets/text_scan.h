@@ -29,9 +29,9 @@ class TextScan {
  private:
   /// How name and value are separated, and where the value begins.
   struct Separator {
-    std::size_t value = 0;      ///< where it begins
-    bool assigns = false;       ///< NAME=VALUE, without spaces
-    bool name_quoted = false;   ///< "NAME": VALUE
+    std::size_t value = 0;     ///< where it begins
+    bool assigns = false;      ///< NAME=VALUE, without spaces
+    bool name_quoted = false;  ///< "NAME": VALUE
     bool is_equals = false;
   };
 

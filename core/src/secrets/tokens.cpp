@@ -22,28 +22,50 @@ struct TokenForm {
 using enum Alphabet;
 // The prefixes are documented by the services; "eyJ" begins every JSON web token ('{"' in base64).
 constexpr std::array forms{
-    TokenForm{"ghp_", 30, letters_and_digits},     TokenForm{"gho_", 30, letters_and_digits},
-    TokenForm{"ghu_", 30, letters_and_digits},     TokenForm{"ghs_", 30, letters_and_digits},
-    TokenForm{"ghr_", 30, letters_and_digits},     TokenForm{"github_pat_", 30, with_lines},
-    TokenForm{"glpat-", 16, with_points},          TokenForm{"gldt-", 16, with_lines},
-    TokenForm{"glsa_", 20, with_lines},            TokenForm{"gsk_", 20, letters_and_digits},
-    TokenForm{"hf_", 20, letters_and_digits},      TokenForm{"hvs.", 20, with_lines},
-    TokenForm{"sk-", 20, with_lines},              TokenForm{"sk_live_", 16, letters_and_digits},
-    TokenForm{"sk_test_", 16, letters_and_digits}, TokenForm{"rk_live_", 16, letters_and_digits},
-    TokenForm{"SG.", 20, with_points},             TokenForm{"shpat_", 20, letters_and_digits},
-    TokenForm{"xoxb-", 16, with_lines},            TokenForm{"xoxp-", 16, with_lines},
-    TokenForm{"xoxa-", 16, with_lines},            TokenForm{"xoxr-", 16, with_lines},
-    TokenForm{"xoxs-", 16, with_lines},            TokenForm{"xapp-", 16, with_lines},
-    TokenForm{"xai-", 20, letters_and_digits},     TokenForm{"AKIA", 16, letters_and_digits},
-    TokenForm{"ASIA", 16, letters_and_digits},     TokenForm{"AIza", 30, with_lines},
-    TokenForm{"ya29.", 20, with_points},           TokenForm{"npm_", 30, letters_and_digits},
-    TokenForm{"nvapi-", 20, with_lines},           TokenForm{"pypi-", 30, with_lines},
-    TokenForm{"pplx-", 20, letters_and_digits},    TokenForm{"pcsk_", 20, with_lines},
-    TokenForm{"dckr_pat_", 16, with_lines},        TokenForm{"dckr_oat_", 16, with_lines},
-    TokenForm{"dop_v1_", 20, letters_and_digits},  TokenForm{"dapi", 32, letters_and_digits},
-    TokenForm{"r8_", 30, letters_and_digits},      TokenForm{"rpa_", 30, letters_and_digits},
-    TokenForm{"tgp_v1_", 20, with_lines},          TokenForm{"lsv2_pt_", 20, with_lines},
-    TokenForm{"eyJ", 40, with_points},             TokenForm{"AGE-SECRET-KEY-", 30, letters_and_digits},
+    TokenForm{"ghp_", 30, letters_and_digits},
+    TokenForm{"gho_", 30, letters_and_digits},
+    TokenForm{"ghu_", 30, letters_and_digits},
+    TokenForm{"ghs_", 30, letters_and_digits},
+    TokenForm{"ghr_", 30, letters_and_digits},
+    TokenForm{"github_pat_", 30, with_lines},
+    TokenForm{"glpat-", 16, with_points},
+    TokenForm{"gldt-", 16, with_lines},
+    TokenForm{"glsa_", 20, with_lines},
+    TokenForm{"gsk_", 20, letters_and_digits},
+    TokenForm{"hf_", 20, letters_and_digits},
+    TokenForm{"hvs.", 20, with_lines},
+    TokenForm{"sk-", 20, with_lines},
+    TokenForm{"sk_live_", 16, letters_and_digits},
+    TokenForm{"sk_test_", 16, letters_and_digits},
+    TokenForm{"rk_live_", 16, letters_and_digits},
+    TokenForm{"SG.", 20, with_points},
+    TokenForm{"shpat_", 20, letters_and_digits},
+    TokenForm{"xoxb-", 16, with_lines},
+    TokenForm{"xoxp-", 16, with_lines},
+    TokenForm{"xoxa-", 16, with_lines},
+    TokenForm{"xoxr-", 16, with_lines},
+    TokenForm{"xoxs-", 16, with_lines},
+    TokenForm{"xapp-", 16, with_lines},
+    TokenForm{"xai-", 20, letters_and_digits},
+    TokenForm{"AKIA", 16, letters_and_digits},
+    TokenForm{"ASIA", 16, letters_and_digits},
+    TokenForm{"AIza", 30, with_lines},
+    TokenForm{"ya29.", 20, with_points},
+    TokenForm{"npm_", 30, letters_and_digits},
+    TokenForm{"nvapi-", 20, with_lines},
+    TokenForm{"pypi-", 30, with_lines},
+    TokenForm{"pplx-", 20, letters_and_digits},
+    TokenForm{"pcsk_", 20, with_lines},
+    TokenForm{"dckr_pat_", 16, with_lines},
+    TokenForm{"dckr_oat_", 16, with_lines},
+    TokenForm{"dop_v1_", 20, letters_and_digits},
+    TokenForm{"dapi", 32, letters_and_digits},
+    TokenForm{"r8_", 30, letters_and_digits},
+    TokenForm{"rpa_", 30, letters_and_digits},
+    TokenForm{"tgp_v1_", 20, with_lines},
+    TokenForm{"lsv2_pt_", 20, with_lines},
+    TokenForm{"eyJ", 40, with_points},
+    TokenForm{"AGE-SECRET-KEY-", 30, letters_and_digits},
     TokenForm{"wandb_v1_", 20, with_lines},
 };
 
@@ -69,7 +91,8 @@ bool belongs_to(Alphabet alphabet, char c) {
 bool fits(const TokenForm& form, std::string_view rest) {
   constexpr auto ambiguous = std::to_array<std::string_view>({"sk-", "pypi-", "xapp-", "dapi"});
   if (rest.size() < form.rest) return false;
-  return std::ranges::find(ambiguous, form.prefix) == ambiguous.end() || rest.find_first_of("0123456789") != std::string_view::npos;
+  return std::ranges::find(ambiguous, form.prefix) == ambiguous.end() ||
+         rest.find_first_of("0123456789") != std::string_view::npos;
 }
 
 }  // namespace

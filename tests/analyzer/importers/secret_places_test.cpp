@@ -62,8 +62,7 @@ class SecretPlaces : public ::testing::TestWithParam<std::size_t> {
 
   [[nodiscard]] std::shared_ptr<const Run> run_with(std::string_view slot, Texts texts = Texts::without_secrets) const {
     const fs::path path = written(slot);
-    const auto run =
-        open_run(std::span{&path, 1}, {.rank_map = {{input().name, 0}}, .progress = {}, .texts = texts});
+    const auto run = open_run(std::span{&path, 1}, {.rank_map = {{input().name, 0}}, .progress = {}, .texts = texts});
     EXPECT_TRUE(run) << run.error().message;
     return run ? *run : nullptr;
   }

@@ -61,7 +61,7 @@ TEST(RunBuilderSecrets, NoRowOfARunKeepsASecret) {
   const auto run = built(std::move(builder));
   EXPECT_THAT(all_strings(*run), Not(HasSubstr(secret)));
   EXPECT_THAT(all_strings(*run), Not(HasSubstr("1234567")));
-  EXPECT_THAT(all_strings(*run), HasSubstr("lr=\"0.1\""));
+  EXPECT_THAT(all_strings(*run), HasSubstr("lr=0.1"));
 }
 
 TEST(RunBuilderSecrets, StringsAreKeptIfThatIsWanted) {

@@ -85,9 +85,8 @@ inline std::vector<Command> secret_commands() {
 inline std::vector<std::string> secret_tokens() {
   std::vector<std::string> tokens;
   const std::string rest = std::string{canary} + std::string{canary} + std::string{canary} + std::string{canary};
-  for (const char* prefix :
-       {"gsk_", "SG.", "dckr_pat_", "ghp_", "github_pat_", "glpat-", "hf_", "sk-", "sk-proj-", "xoxb-", "npm_", "pypi-",
-        "nvapi-", "AIza", "ya29.", "r8_", "hvs.", "eyJ", "wandb_v1_"})
+  for (const char* prefix : {"gsk_", "SG.", "dckr_pat_", "ghp_", "github_pat_", "glpat-", "hf_", "sk-", "sk-proj-",
+                             "xoxb-", "npm_", "pypi-", "nvapi-", "AIza", "ya29.", "r8_", "hvs.", "eyJ", "wandb_v1_"})
     tokens.push_back(prefix + rest);
   return tokens;
 }

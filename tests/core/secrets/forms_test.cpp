@@ -8,9 +8,9 @@
 namespace rankscope {
 namespace {
 
+using testing::canary;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::canary;
 
 std::string joined(const std::vector<std::string>& words) {
   std::string line;

@@ -29,10 +29,30 @@ TEST(Secrets, NamesAreReadWordByWord) {
                            "PGPASSWORD", "--authtoken", "HFTOKEN", "Authorization", "SSHPASS", "X-Api-Key", "db_pass",
                            "user_pwd", "OPENAI_KEY", "Set-Cookie", "pw"})
     EXPECT_TRUE(names_secret(name)) << name;
-  for (const char* name : {"tokenizer", "--max-tokens", "eos_token_id", "author", "key", "forward_pass", "num_tokens",
-                           "monkey", "", "keys_per_step", "PWD", "eos_token", "max_new_token", "cache_key", "sort_key",
-                           "private_segment_size", "password_file", "token-path", "DispatchKey", "pass", "passes",
-                           "compass", "pattern", "signature"})
+  for (const char* name : {"tokenizer",
+                           "--max-tokens",
+                           "eos_token_id",
+                           "author",
+                           "key",
+                           "forward_pass",
+                           "num_tokens",
+                           "monkey",
+                           "",
+                           "keys_per_step",
+                           "PWD",
+                           "eos_token",
+                           "max_new_token",
+                           "cache_key",
+                           "sort_key",
+                           "private_segment_size",
+                           "password_file",
+                           "token-path",
+                           "DispatchKey",
+                           "pass",
+                           "passes",
+                           "compass",
+                           "pattern",
+                           "signature"})
     EXPECT_FALSE(names_secret(name)) << name;
 }
 

@@ -27,7 +27,7 @@ inline constexpr std::int64_t most_ranks = 1 << 24;
 struct ImportOptions {
   std::map<std::string, std::uint32_t> rank_map;  ///< file name -> rank, for files that do not tell (--rank-map)
   Progress progress;
-  unsigned threads = 0;                ///< 0 = as many as the machine has
+  unsigned threads = 0;                  ///< 0 = as many as the machine has
   Texts texts = Texts::without_secrets;  ///< --keep-texts shows them as recorded
   std::vector<QualityPlace> losses{};    ///< what was lost before the files are read; open_run() adds to it
 };

@@ -12,14 +12,14 @@ namespace rankscope::analyzer {
 
 struct PackSummary {
   std::uint64_t files = 0;
-  std::uint64_t bytes_in = 0;  ///< of the files before compression
+  std::uint64_t bytes_in = 0;      ///< of the files before compression
   std::uint64_t texts_hidden = 0;  ///< strings in which secrets were hidden, as Counter::texts_hidden
 };
 
 /// Packs whatever open_run() opens. Of a recording, or a pack of one: its segments with every chunk sealed, and its
-/// manifest; a damaged segment is packed as far as it can be read. Of everything else: the text form of its run, so that
-/// nothing of the files is passed on but what rankscope shows of them. Secrets are hidden unless options.texts keeps
-/// them. Errors are those of open_run(), and `cannot_write`.
+/// manifest; a damaged segment is packed as far as it can be read. Of everything else: the text form of its run, so
+/// that nothing of the files is passed on but what rankscope shows of them. Secrets are hidden unless options.texts
+/// keeps them. Errors are those of open_run(), and `cannot_write`.
 [[nodiscard]] Result<PackSummary> pack(std::span<const std::filesystem::path> inputs, const std::filesystem::path& out,
                                        const ImportOptions& options);
 

@@ -138,8 +138,8 @@ class Crew {
         mine = next_++;
       }
       const std::string_view text = files_[tasks_[mine].file].text();
-      Outcome outcome =
-          files_[tasks_[mine].file].is_packed() ? read_packed(text, texts_, stop_) : read_plain(tasks_[mine], text, texts_);
+      Outcome outcome = files_[tasks_[mine].file].is_packed() ? read_packed(text, texts_, stop_)
+                                                              : read_plain(tasks_[mine], text, texts_);
       const std::lock_guard lock{mutex_};
       outcomes_[mine] = std::move(outcome);
       changed_.notify_all();

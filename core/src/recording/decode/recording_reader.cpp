@@ -163,7 +163,8 @@ void apply_manifest(const fs::path& path, Texts texts, RunBuilder& builder) {
   info.world_size = std::max(info.world_size, world_size_among({manifest->world_size}, builder.quality()));
   info.metadata = manifest->metadata;
   std::string command;
-  for (const std::string& word : command_of(*manifest, texts, builder.quality())) command += (command.empty() ? "" : " ") + word;
+  for (const std::string& word : command_of(*manifest, texts, builder.quality()))
+    command += (command.empty() ? "" : " ") + word;
   if (!command.empty()) info.metadata.emplace_back("command", command);
   if (!manifest->launcher.empty()) info.metadata.emplace_back("launcher", manifest->launcher);
   if (manifest->exit_status >= 0) info.metadata.emplace_back("exit_status", std::to_string(manifest->exit_status));
