@@ -211,6 +211,10 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "recording again."},
     {names_shortened, "names_shortened", info,
      "Names and values of a trace that are longer than 64 KiB were cut off there."},
+    {texts_hidden, "texts_hidden", info,
+     "Strings that seem to contain passwords, tokens or other secrets are shown with *** in place of the secret. The "
+     "input itself still contains the secrets: do not send it to others, but send a pack of it (`rankscope pack`). "
+     "--keep-texts shows the strings as they were recorded."},
 }};
 
 constexpr bool in_order() {

@@ -85,8 +85,9 @@ enum class Counter : std::uint8_t {
   header_damaged,
   manifest_damaged,
   names_shortened,
+  texts_hidden,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::names_shortened) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::texts_hidden) + 1;
 
 struct CounterInfo {
   Counter counter;
