@@ -11,6 +11,7 @@ namespace {
 std::string method_words(const ClockInfo& clock) {
   if (clock.method == "unit_ends") return "clocks aligned by the ends of shared operations";
   if (clock.method == "same_host") return "one clock (same host)";
+  if (clock.method == "assumed_shared") return "one shared clock (assumed)";
   if (clock.method == "wall_clock") return "wall clocks";
   std::string method = clock.method;
   std::ranges::replace(method, '_', ' ');

@@ -214,6 +214,10 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {source_lost_events, "source_lost_events", data_loss,
      "The profiler that made the recording reported lost events, so some events are missing. Record fewer steps at a "
      "time, or use larger buffers."},
+    {texts_hidden, "texts_hidden", info,
+     "Strings that seem to contain passwords, tokens or other secrets are shown with *** in place of the secret. The "
+     "input itself still contains the secrets: do not send it to others, but send a pack of it (`rankscope pack`). "
+     "--keep-texts shows the strings as they were recorded."},
 }};
 
 constexpr bool in_order() {

@@ -22,6 +22,7 @@ constexpr std::uint32_t no_process = 0xFFFFFFFF;
 
 class TextReader {
  public:
+  explicit TextReader(Texts texts) : builder_(texts) {}
   Result<std::shared_ptr<const Run>> read(std::string_view all);
 
  private:
@@ -376,6 +377,8 @@ Result<void> TextReader::mark_line(RankId rank, const Words& words) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Run>> run_from_text(std::string_view text) { return TextReader{}.read(text); }
+Result<std::shared_ptr<const Run>> run_from_text(std::string_view text, Texts texts) {
+  return TextReader{texts}.read(text);
+}
 
 }  // namespace rankscope

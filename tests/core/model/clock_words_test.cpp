@@ -9,6 +9,7 @@ TEST(ClockWords, NameWhatTheClocksWereAlignedByAndTheError) {
   EXPECT_EQ(clock_words({"unit_ends", nanoseconds{31'200}}),
             "clocks aligned by the ends of shared operations, ±31.200 µs");
   EXPECT_EQ(clock_words({"same_host", nanoseconds{0}}), "one clock (same host)");
+  EXPECT_EQ(clock_words({"assumed_shared", nanoseconds{0}}), "one shared clock (assumed)");
 }
 
 TEST(ClockWords, DoNotCallWallClocksAligned) {

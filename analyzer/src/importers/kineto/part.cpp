@@ -56,7 +56,7 @@ std::int64_t row_number(const Value& value) {
   return -2 - static_cast<std::int64_t>(hash >> 33U);
 }
 
-Part::Part() {
+Part::Part(Texts texts) : builder(texts) {
   builder.add_process({});
   index_key_ = builder.intern(keys::index);
   category_key_ = builder.intern(keys::category);

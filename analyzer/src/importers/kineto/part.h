@@ -51,7 +51,7 @@ struct MemoryState {
 
 class Part {
  public:
-  Part();
+  explicit Part(Texts texts);
   /// Adds an event, or counts why not.
   void take(const Event& event);
   Quality& quality() { return builder.quality(); }

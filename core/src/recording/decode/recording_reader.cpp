@@ -12,6 +12,7 @@
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/regular_file.h"
+#include "rankscope/core/secrets.h"
 #include "rankscope/core/side_by_side.h"
 #include "recording/decode/segment_decoder.h"
 #include "recording/decode/sources.h"
@@ -171,14 +172,24 @@ void count_lost_manifest(const fs::path& path, const Error& why, RunBuilder& bui
   count_at(builder, Counter::manifest_damaged, 1, why.message);
 }
 
-void apply_manifest(const fs::path& path, RunBuilder& builder) {
+/// Recorders of earlier versions knew fewer forms of secrets.
+std::vector<std::string> command_of(const Manifest& manifest, Texts texts, Quality& quality) {
+  if (texts == Texts::as_recorded) return manifest.command;
+  std::vector<std::string> command = scrub(manifest.command);
+  for (std::size_t i = 0; i < command.size(); ++i)
+    if (command[i] != manifest.command[i]) quality.add(Counter::texts_hidden);
+  return command;
+}
+
+void apply_manifest(const fs::path& path, Texts texts, RunBuilder& builder) {
   const auto manifest = read_manifest(path);
   if (!manifest) return count_lost_manifest(path, manifest.error(), builder);
   RunInfo& info = builder.info();
   info.world_size = std::max(info.world_size, world_size_among({manifest->world_size}, builder.quality()));
   info.metadata = manifest->metadata;
   std::string command;
-  for (const std::string& word : manifest->command) command += (command.empty() ? "" : " ") + word;
+  for (const std::string& word : command_of(*manifest, texts, builder.quality()))
+    command += (command.empty() ? "" : " ") + word;
   if (!command.empty()) info.metadata.emplace_back("command", command);
   if (!manifest->launcher.empty()) info.metadata.emplace_back("launcher", manifest->launcher);
   if (manifest->exit_status >= 0) info.metadata.emplace_back("exit_status", std::to_string(manifest->exit_status));
@@ -189,6 +200,7 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
 
 /// What one segment gave; decoded beside the others, put together in the order of the files.
 struct Decoded {
+  explicit Decoded(Texts texts) : rows(texts) {}
   RunBuilder rows;
   RankId rank;
   std::uint64_t events = 0;
@@ -255,12 +267,12 @@ class SegmentLosses {
 };
 
 std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segments,
-                                                 const std::vector<SegmentClock>& clocks) {
+                                                 const std::vector<SegmentClock>& clocks, Texts texts) {
   const bool guess_rank = single_unranked(segments);
   std::vector<std::unique_ptr<Decoded>> decoded(segments.size());
   Communicators communicators;
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    decoded[i] = std::make_unique<Decoded>();
+    decoded[i] = std::make_unique<Decoded>(texts);
     const bool guessed = guess_rank && has_events(segments[i]);
     decoded[i]->rank = guessed ? RankId{0} : rank_of(segments[i].file);
     communicators.add(segments[i].file, decoded[i]->rank);
@@ -308,7 +320,7 @@ bool looks_like_recording(const fs::path& path) {
          (fs::exists(path / manifest_name, error) || !segments_of(path).empty() || !spool_marks_of(path).empty());
 }
 
-Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
+Result<std::shared_ptr<const Run>> read_recording(const fs::path& path, Texts texts) {
   RS_TRY_VOID(check_folder(path));
   RS_TRY_VOID(refuse_special_files(path));
   RS_TRY_VOID(check_version(path));
@@ -319,14 +331,14 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   if (paths.empty()) return no_segments(path);
   OpenSegments opened = open_segments(paths);
   if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());
-  RunBuilder builder;
+  RunBuilder builder{texts};
   for (const Error& refused : opened.refused) count_at(builder, Counter::segments_unreadable, 1, refused.message);
   builder.info().world_size = world_size_of(opened.segments, builder.quality());
   const std::vector<SegmentClock> clocks = make_clocks(opened.segments, builder.info());
-  apply_manifest(manifest, builder);
+  apply_manifest(manifest, texts, builder);
   if (manifest == path) builder.quality().add(Counter::not_gathered, spools_waiting_for(path).size());
   note_running(opened.segments, builder);
-  auto decoded = decode_all(opened.segments, clocks);
+  auto decoded = decode_all(opened.segments, clocks, texts);
   for (std::size_t i = 0; i < decoded.size(); ++i) {
     Decoded& part = *decoded[i];
     builder.absorb(std::move(part.rows), PartProcesses::new_rows);

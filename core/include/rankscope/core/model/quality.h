@@ -89,8 +89,9 @@ enum class Counter : std::uint8_t {
   manifest_damaged,
   names_shortened,
   source_lost_events,
+  texts_hidden,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::source_lost_events) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::texts_hidden) + 1;
 
 struct CounterInfo {
   Counter counter;

@@ -10,6 +10,7 @@
 #include "rankscope/core/model/clock_map.h"
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/secrets.h"
 
 namespace rankscope {
 
@@ -62,10 +63,10 @@ struct Absorbed {
 };
 
 /// Collects rows in any order; build() sorts, links and freezes them. Ids of lanes, groups and spans that it hands out
-/// are tickets: they are renumbered by build().
+/// are tickets: they are renumbered by build(). Strings lose their secrets here, unless they are wanted as recorded.
 class RunBuilder {
  public:
-  RunBuilder();
+  explicit RunBuilder(Texts texts = Texts::without_secrets);
   RunBuilder(const RunBuilder&) = delete;
   RunBuilder& operator=(const RunBuilder&) = delete;
   ~RunBuilder();
@@ -74,7 +75,7 @@ class RunBuilder {
   Quality& quality();
   StringId intern(std::string_view text);
   [[nodiscard]] std::string_view text(StringId id) const;
-  /// The id of a known string, or none.
+  /// The id of a string that intern() was given before, or none.
   [[nodiscard]] StringId find(std::string_view text) const;
 
   /// Returns the row to name in add_lane and add_sample; it can be changed through process() until build().
@@ -89,8 +90,7 @@ class RunBuilder {
   std::uint32_t add_span(LaneId lane, SpanKind kind, StringId name, TimeRange time, std::uint8_t flags = 0);
   /// Changes what an added span is; its time, name and attributes stay.
   void reclassify(std::uint32_t span_ticket, SpanKind kind, std::uint8_t flags);
-  /// For what is met begin first: it has no length until it is ended. Spans of a lane that are begun in their order
-  /// need no sorting.
+  /// For what is met begin first; it has no length until it ends. Spans of a lane begun in order need no sorting.
   std::uint32_t begin_span(LaneId lane, SpanKind kind, StringId name, RunTime begin) {
     return add_span(lane, kind, name, {begin, begin});
   }

@@ -30,11 +30,13 @@
 
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/secrets.h"
 
 namespace rankscope {
 
 /// Errors (`unreadable`) name the line.
-[[nodiscard]] Result<std::shared_ptr<const Run>> run_from_text(std::string_view text);
+[[nodiscard]] Result<std::shared_ptr<const Run>> run_from_text(std::string_view text,
+                                                               Texts texts = Texts::without_secrets);
 
 /// Writes the whole run; read back it is the same Run.
 void write_text(const Run& run, std::ostream& out);

@@ -11,6 +11,7 @@
 
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/secrets.h"
 
 namespace rankscope::recording {
 
@@ -31,7 +32,8 @@ struct SpoolMark {
 [[nodiscard]] bool looks_like_recording(const std::filesystem::path& path);
 
 /// Reads a .rankscope folder. Cut or damaged segments give what they still hold, and counters say what is missing.
-[[nodiscard]] Result<std::shared_ptr<const Run>> read_recording(const std::filesystem::path& path);
+[[nodiscard]] Result<std::shared_ptr<const Run>> read_recording(const std::filesystem::path& path,
+                                                                Texts texts = Texts::without_secrets);
 
 struct GatherSummary {
   std::uint64_t segments = 0;
@@ -45,15 +47,13 @@ struct GatherSummary {
       metadata{};  ///< what the process said of itself; never injected faults
 };
 
-enum class Secrets : std::uint8_t { keep, hide };
-
 /// Copies one segment of a process that has ended: only what was written, every chunk and the header sealed with a CRC,
-/// on request with the credentials in its texts overwritten. Whether it could be written, `out` tells.
+/// on request with the secrets in its strings overwritten. Whether it could be written, `out` tells.
 [[nodiscard]] Result<GatherSummary> gather_into(const std::filesystem::path& source, std::ostream& out,
-                                                Secrets secrets = Secrets::keep);
+                                                Texts texts = Texts::as_recorded);
 /// The same to the file `target`, which is written beside and renamed; `source` stays.
 [[nodiscard]] Result<GatherSummary> gather_segment(const std::filesystem::path& source,
                                                    const std::filesystem::path& target,
-                                                   Secrets secrets = Secrets::keep);
+                                                   Texts texts = Texts::as_recorded);
 
 }  // namespace rankscope::recording
