@@ -38,6 +38,11 @@ bool has_plausible_times(const Collective& part) {
          std::abs(ns_of(part.finished)) < farthest_ns && part.started <= part.finished;
 }
 
+/// Collectives that were found by ends that agree say nothing about clocks. Pairs do: they must fit in both directions.
+bool confirms_itself(const Run& run, const Operation& operation) {
+  return run.groups()[operation.group.index()].by_ends && !is_point_to_point(run.text(operation.op));
+}
+
 Crossing crossing_of(const Run& run, const Operation& operation) {
   Crossing crossing{.entries = {}, .exits = {}, .ends_together = comm_op(run.text(operation.op)).wait == WaitRule::all};
   for (const std::uint32_t row : operation.members) {
@@ -58,7 +63,7 @@ std::int64_t Crossing::last_entry_ns() const { return std::ranges::max(entries, 
 std::vector<Crossing> crossings_of(const Run& run) {
   std::vector<Crossing> crossings;
   for (const Operation& operation : match_operations(run, ClockTrust{run}).operations) {
-    if (operation.members.size() < 2) continue;
+    if (operation.members.size() < 2 || confirms_itself(run, operation)) continue;
     Crossing crossing = crossing_of(run, operation);
     if (!crossing.entries.empty() && !crossing.exits.empty()) crossings.push_back(std::move(crossing));
   }

@@ -23,8 +23,8 @@ struct Crossing {
   [[nodiscard]] std::int64_t last_entry_ns() const;
 };
 
-/// Of all matched operations that have ended, however they were matched; by last entry. A send does not wait for its
-/// receiver: transports buffer.
+/// Of all matched operations that have ended, except collectives that were found by their ends; by last entry. A send
+/// does not wait for its receiver: transports buffer.
 [[nodiscard]] std::vector<Crossing> crossings_of(const Run& run);
 
 }  // namespace rankscope::analyzer::clocks
