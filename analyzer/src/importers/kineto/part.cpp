@@ -4,6 +4,7 @@
 #include <array>
 
 #include "importers/kineto/decimal.h"
+#include "importers/kineto/param_comms.h"
 #include "importers/shared/comm_kernels.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/utf8.h"
@@ -42,7 +43,9 @@ bool is_copy(const Event& event) {
   return event.name.raw == "record_param_comms" && has_argument(event, keys::own_copy);
 }
 
-bool is_comm_range(std::string_view name) { return name == "record_param_comms" || comm_backend_of(name) != nullptr; }
+bool is_comm_range(std::string_view name) {
+  return name == "record_param_comms" || is_pair_operator(name) || comm_backend_of(name) != nullptr;
+}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rankscope/core/model/clock_map.h"
+#include "rankscope/core/model/concluded.h"
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 #include "rankscope/core/secrets.h"
@@ -30,26 +31,6 @@ struct NewCollective {
   LaneId lane{};
   LaneId enqueued_on{};
   std::uint32_t span_ticket = 0xFFFFFFFF;  ///< from add_span; 0xFFFFFFFF = never started
-};
-
-/// A group that the recording does not name.
-struct NewGroup {
-  std::string_view name;
-  std::vector<RankId> members;
-};
-
-/// A stretch of a track that was computed, not recorded.
-struct TrackSpan {
-  std::string name;
-  TimeRange time;
-  std::vector<std::pair<std::string, std::string>> attributes;
-};
-
-/// Computed for the whole job: it belongs to no rank. Its spans ascend and do not overlap.
-struct NewTrack {
-  std::string process;  ///< what it is shown as
-  std::string lane;
-  std::vector<TrackSpan> spans;
 };
 
 /// Whether the processes of a part are more processes, or those that are here already, row by row.
@@ -133,6 +114,10 @@ class RunBuilder {
   /// belong to a group. These rows are sorted anew; all others keep their place.
   [[nodiscard]] static std::shared_ptr<const Run> regrouped(const Run& run, std::span<const NewGroup> added,
                                                             std::span<const Membership> memberships);
+
+  /// The same for sends and receives that have found their partners.
+  [[nodiscard]] static std::shared_ptr<const Run> paired(const Run& run, std::span<const NewGroup> added,
+                                                         std::span<const Partner> partners);
 
   /// A copy of a run with one more process, which has no rank and no pid (Process::no_pid), and its lane. All rows keep
   /// their place; the new ones are behind them.
