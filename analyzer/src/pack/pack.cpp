@@ -63,8 +63,7 @@ class Packer {
     RS_TRY(ScratchFile copy, ScratchFile::create(scratch));
     RS_TRY(const recording::GatherSummary gathered, recording::gather_into(path, copy.stream(), texts_));
     RS_TRY_VOID(copy.rewind());
-    return member(copy.stream(), gathered.bytes,
-                  format("{}/{}", recording::segment_folder, path.filename().string()));
+    return member(copy.stream(), gathered.bytes, format("{}/{}", recording::segment_folder, path.filename().string()));
   }
 
   Result<void> text(const Run& run, const fs::path& scratch) {
