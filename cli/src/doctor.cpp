@@ -106,7 +106,7 @@ std::string segments_lines(const collectors::LeftSpool& left) {
 
 std::string rest_lines(const collectors::LeftSpool& left) {
   const std::string why = left.kind == collectors::LeftKind::empty ? std::string{"nothing was recorded into it"}
-                          : left.out.empty() ? std::string{"nothing in it is needed any more"}
+                          : left.out.empty()                       ? std::string{"nothing in it is needed any more"}
                                              : format("its segments are in {} already", left.out.string());
   return format("note {:<20} {}: {}\n", "left-over folder", left.path.string(), why) +
          advice("remove:", "rankscope record --recover " + left.path.string());

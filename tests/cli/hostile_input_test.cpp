@@ -84,9 +84,13 @@ TEST(HostileName, AnEscapeCodeInAFileNameDoesNotReachTheTerminal) {
   const TemporaryFolder folder;
   const std::string name = (folder / "a\x1b[2J\x07.json").string();
   std::ofstream{name} << "{}";
-  for (const auto& words : std::vector<std::vector<std::string>>{
-           {"report", name}, {"dump", name + "absent"}, {"pack", name}, {"export", name, name + ".out"},
-           {"record", "--out", name + "/x", "--", "true"}, {"record", "--recover", name}, {name}}) {
+  for (const auto& words : std::vector<std::vector<std::string>>{{"report", name},
+                                                                 {"dump", name + "absent"},
+                                                                 {"pack", name},
+                                                                 {"export", name, name + ".out"},
+                                                                 {"record", "--out", name + "/x", "--", "true"},
+                                                                 {"record", "--recover", name},
+                                                                 {name}}) {
     const auto result = run_guarded(words);
     EXPECT_NE(result.status, 0) << words.front();
     EXPECT_THAT(result.err + result.out, Not(HasSubstr("\x1b"))) << words.front();

@@ -239,8 +239,9 @@ TEST_F(RecordingVerbs, AFullFolderForEventsIsSaidBeforeTheCommandRuns) {
 }
 
 TEST_F(RecordingVerbs, AnUnrecordedCommandThatIsAbsentIs127) {
-  EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "record", "--or-run", "--out", "/proc/no/run", "--", "no-such-program"}).status,
-            127);
+  EXPECT_EQ(
+      run_program({RANKSCOPE_PROGRAM, "record", "--or-run", "--out", "/proc/no/run", "--", "no-such-program"}).status,
+      127);
 }
 
 TEST_F(RecordingVerbs, WrongOptionsAreWrongAlsoIfTheCommandCouldRunUnrecorded) {

@@ -31,7 +31,8 @@ class KilledJob {
     EXPECT_EQ(pipe(alive.data()), 0);
     const Fate fate = kill_at(nth, [&] {
       close(alive[0]);
-      RecordOptions options{.command = {"/bin/sh", "-c", program("annotate_actor") + " everything && touch " + ended()}};
+      RecordOptions options{
+          .command = {"/bin/sh", "-c", program("annotate_actor") + " everything && touch " + ended()}};
       options.out = out();
       options.library = RANKSCOPE_TEST_LIBRARY;
       options.talk = Talk::quiet;

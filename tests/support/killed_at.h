@@ -35,8 +35,8 @@ struct SyscallInfo {
 
 inline bool changes_files(const SyscallInfo& call) {
   static constexpr std::array<std::uint64_t, 10> calls{
-      SYS_write,     SYS_renameat2, SYS_unlinkat, SYS_mkdirat, SYS_fallocate, SYS_sendfile, SYS_copy_file_range,
-      SYS_ftruncate, SYS_linkat,    SYS_symlinkat,
+      SYS_write,    SYS_renameat2,       SYS_unlinkat,  SYS_mkdirat, SYS_fallocate,
+      SYS_sendfile, SYS_copy_file_range, SYS_ftruncate, SYS_linkat,  SYS_symlinkat,
   };
 #ifdef SYS_rename
   static constexpr std::array<std::uint64_t, 5> older{SYS_rename, SYS_unlink, SYS_rmdir, SYS_mkdir, SYS_renameat};

@@ -54,8 +54,7 @@ class Packer {
     RS_TRY(const recording::GatherSummary gathered, recording::gather_into(path, copy.stream(), secrets_));
     RS_TRY_VOID(copy.rewind());
     summary_.secrets_hidden += gathered.secrets_hidden;
-    return member(copy.stream(), gathered.bytes,
-                  format("{}/{}", recording::segment_folder, path.filename().string()));
+    return member(copy.stream(), gathered.bytes, format("{}/{}", recording::segment_folder, path.filename().string()));
   }
 
   Result<void> finish() {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t letters = 6;               // of mkdtemp
+constexpr std::size_t letters = 6;                 // of mkdtemp
 constexpr std::chrono::minutes longest_making{1};  // between the making of a folder and its lock
 
 /// The descriptor that holds the lock; -1 if another process has it, or there is no such folder.

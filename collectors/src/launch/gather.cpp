@@ -76,8 +76,8 @@ Result<fs::path> keep_unreadable(const fs::path& segment, const fs::path& out) {
   fs::create_directory(folder, error);
   if (!error) fs::copy_file(segment, folder / segment.filename(), fs::copy_options::overwrite_existing, error);
   if (!error) return folder / segment.filename();
-  return fail(ErrorKind::cannot_write, format("cannot copy {} to {}: {}", segment.string(), folder.string(),
-                                              error.message()));
+  return fail(ErrorKind::cannot_write,
+              format("cannot copy {} to {}: {}", segment.string(), folder.string(), error.message()));
 }
 
 Result<void> note_unreadable(const fs::path& segment, const Error& why, RecordSummary& summary) {

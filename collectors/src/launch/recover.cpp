@@ -132,10 +132,9 @@ Result<void> check_all_ended(const SpoolState& state) {
   wait_for_stragglers(state.path);  // those that are just ending
   const auto running = count_written(recording::segments_of(state.path));
   if (running == 0) return {};
-  return fail(ErrorKind::cannot_write,
-              format("--recover: {} is still being written by {}; wait until {}", state.path.string(),
-                     counted(running, "recorded process"),
-                     running == 1 ? "it ends, or stop it" : "they end, or stop them"));
+  return fail(ErrorKind::cannot_write, format("--recover: {} is still being written by {}; wait until {}",
+                                              state.path.string(), counted(running, "recorded process"),
+                                              running == 1 ? "it ends, or stop it" : "they end, or stop them"));
 }
 
 /// What was gathered into a recording from this spool before the recorder was killed.
@@ -169,14 +168,13 @@ Result<fs::path> recovered_out(const RecoverOptions& options, SpoolState& state)
   fs::path wished = options.out.empty() ? state.out() : options.out;
   if (!wished.has_filename()) wished = wished.parent_path();
   if (wished.empty())
-    return fail(ErrorKind::usage,
-                format("--recover: {} does not say which recording it belongs to; give one with --out",
-                       state.path.string()));
+    return fail(
+        ErrorKind::usage,
+        format("--recover: {} does not say which recording it belongs to; give one with --out", state.path.string()));
   for (const recording::SpoolMark& mark : recording::spool_marks_of(wished))
     if (mark.spool == state.path) return wished;
   if (can_take(wished, state.path)) RS_TRY_VOID(move_to(wished, state));
-  RS_TRY(const OutFolder made,
-         make_out_folder({.out = wished}, {}, state.path).map_error(with_advice));
+  RS_TRY(const OutFolder made, make_out_folder({.out = wished}, {}, state.path).map_error(with_advice));
   return made.path;
 }
 
@@ -226,8 +224,7 @@ Result<RecordSummary> recover(const RecoverOptions& options) {
   RS_TRY_VOID(check_folder(spool));
   const SpoolLock lock{spool};
   if (!lock.held())
-    return fail(ErrorKind::cannot_write,
-                format("--recover: {} is being recovered by another process", spool.string()));
+    return fail(ErrorKind::cannot_write, format("--recover: {} is being recovered by another process", spool.string()));
   RS_TRY(SpoolState state, check_spool(spool));
   if (state.use != SpoolUse::left) return removed(state, options.talk);
   return gather_left(options, state);

@@ -59,8 +59,7 @@ TEST_F(Gathered, IsOnlyRemovedAndTheSentenceNamesTheRecording) {
 }
 
 TEST_F(Gathered, MakesNoSecondRecordingIfAnotherNameIsGiven) {
-  const auto recovered =
-      recover({.spool = job_->left().front().path, .out = job_->rescued(), .talk = Talk::quiet});
+  const auto recovered = recover({.spool = job_->left().front().path, .out = job_->rescued(), .talk = Talk::quiet});
   ASSERT_TRUE(recovered) << recovered.error().message;
   EXPECT_FALSE(fs::exists(job_->rescued()));
   EXPECT_TRUE(job_->left().empty());

@@ -18,9 +18,9 @@ namespace rankscope::recording {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 using rankscope::testing::read_file;
 using rankscope::testing::TemporaryFolder;
+using ::testing::HasSubstr;
 
 void write(const fs::path& path, const std::string& bytes) {
   std::ofstream{path, std::ios::binary | std::ios::trunc} << bytes;

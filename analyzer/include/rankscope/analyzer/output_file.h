@@ -32,9 +32,9 @@ class OutputFile {
   [[nodiscard]] bool give_name();
   void discard();
 
-  std::string shown_;      // the target as the user wrote it
-  std::string target_;     // where it goes, links followed
-  std::string temporary_;  // a hidden name; empty: there is none
+  std::string shown_;       // the target as the user wrote it
+  std::string target_;      // where it goes, links followed
+  std::string temporary_;   // a hidden name; empty: there is none
   bool is_direct_ = false;  // the target itself is written
   int descriptor_ = -1;
   bool reader_left_ = false;  // of stdout: what follows is dropped

@@ -9,8 +9,8 @@
 namespace rankscope::analyzer {
 
 /// A name in a hidden folder beside the target to write to; commit() renames it. Until then the target is untouched,
-/// and without commit() nothing stays behind; what a killed process left, the next output to this target removes. For one
-/// file that is written front to back there is OutputFile.
+/// and without commit() nothing stays behind; what a killed process left, the next output to this target removes. For
+/// one file that is written front to back there is OutputFile.
 class OutputPlace {
  public:
   /// A place for one file; nothing is at path() yet.

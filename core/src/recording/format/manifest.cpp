@@ -142,9 +142,9 @@ Result<Manifest> read_manifest(const fs::path& recording) {
   if (!json.is_object() || value_or<std::string>(json, "schema", "") != schema)
     return fail(ErrorKind::unreadable, format("{} is not a rankscope manifest", path.string()));
   if (is_altered(json, text))
-    return fail(ErrorKind::unreadable,
-                format("{} does not match its checksum: it was damaged or changed after it had been written",
-                       path.string()));
+    return fail(
+        ErrorKind::unreadable,
+        format("{} does not match its checksum: it was damaged or changed after it had been written", path.string()));
   Manifest manifest;
   manifest.major = static_cast<int>(value_or<std::int64_t>(json, "major", 1));
   manifest.minor = static_cast<int>(value_or<std::int64_t>(json, "minor", 0));

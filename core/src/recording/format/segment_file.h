@@ -86,7 +86,7 @@ struct Joined {
 struct SegmentFile {
   MappedFile file;
   SegmentStatic fixed;
-  SegmentCounters counters;  ///< all 0 if the header is damaged
+  SegmentCounters counters;   ///< all 0 if the header is damaged
   std::vector<Chunk> chunks;  ///< by (thread, sequence)
   std::vector<ClockPair> clock_pairs;
   std::vector<Anchor> anchors;

@@ -14,8 +14,9 @@ using testing::open_text;
 using testing::trace;
 
 std::string event_named(const std::string& name, const std::string& arguments = "") {
-  return complete("cpu_op", name,
-                  R"("pid": 7, "tid": 7, "ts": 2, "dur": 3)" + (arguments.empty() ? "" : ", \"args\": {" + arguments + "}"));
+  return complete(
+      "cpu_op", name,
+      R"("pid": 7, "tid": 7, "ts": 2, "dur": 3)" + (arguments.empty() ? "" : ", \"args\": {" + arguments + "}"));
 }
 
 TEST(KinetoBounds, ALongNameIsCutOffAndCounted) {
@@ -53,8 +54,8 @@ TEST(KinetoBounds, ALongListIsNoListAnyMore) {
 TEST(KinetoBounds, LongNamesOfThreadsAndHostsAreCutOffToo) {
   const std::string name(100'000, 'n');
   const auto run = open_text(
-      trace(event_named("op") + R"(, {"ph": "M", "name": "thread_name", "pid": 7, "tid": 7, "args": {"name": ")" + name +
-                "\"}}",
+      trace(event_named("op") + R"(, {"ph": "M", "name": "thread_name", "pid": 7, "tid": 7, "args": {"name": ")" +
+                name + "\"}}",
             "\"host_name\": \"" + name + "\""));
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ((*run)->quality().of(Counter::names_shortened), 2U);

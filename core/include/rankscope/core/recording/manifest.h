@@ -44,7 +44,8 @@ struct Manifest {
       injected;  ///< faults of the reference trainer; no analysis reads them
   std::vector<std::pair<std::string, std::uint64_t>> losses;  ///< by name of a Counter; what no segment can tell
   std::optional<Spooled> spooled;                             ///< set while the recording is not gathered
-  std::vector<std::string> gathered;  ///< spools whose segments and losses are in the recording, as spool_id() names them
+  std::vector<std::string>
+      gathered;  ///< spools whose segments and losses are in the recording, as spool_id() names them
 };
 
 inline constexpr const char* manifest_name = "manifest.json";
