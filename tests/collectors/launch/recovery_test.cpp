@@ -39,6 +39,7 @@ class Gathered : public ::testing::Test {
   void SetUp() override {
     if (!can_trace) GTEST_SKIP() << "sanitized programs cannot be traced";
     for (unsigned call = calls_of_a_recorder(); call > 1; --call) {
+      job_.reset();  // first: it gives back the environment that it found
       job_ = std::make_unique<KilledJob>();
       job_->record_and_kill(call);
       const auto left = job_->left();
