@@ -110,7 +110,8 @@ TEST(Pack, TracesAndTextsArePackedAsTheirRun) {
     const std::string input = (folder / name).string();
     const auto packed = rankscope({"pack", input});
     ASSERT_EQ(packed.status, 0) << packed.err;
-    EXPECT_THAT(packed.err, HasSubstr("secrets hidden in 1 string"));
+    EXPECT_THAT(packed.err, HasSubstr("secrets hidden in "));
+    EXPECT_THAT(packed.err, Not(HasSubstr("in 0 strings")));
     EXPECT_EQ(rankscope({"dump", input + ".tar.zst"}).out, rankscope({"dump", input}).out);
   }
 }

@@ -180,8 +180,9 @@ bool is_packed(const fs::path& input) {
 
 Result<PackSummary> pack(std::span<const fs::path> inputs, const fs::path& out, const ImportOptions& options) {
   const fs::path& first = inputs.front();
-  if (inputs.size() == 1 && recording::looks_like_recording(first)) return pack_recording(first, out, options);
-  if (inputs.size() == 1 && is_packed(first)) {
+  const bool alone = inputs.size() == 1 && options.rank_map.empty();  // else open_run() says what is wrong
+  if (alone && recording::looks_like_recording(first)) return pack_recording(first, out, options);
+  if (alone && is_packed(first)) {
     RS_TRY(const auto scratch, ScratchFolder::create(scratch_parent(out)));
     RS_TRY(const fs::path folder, unpack(first, scratch.path()));
     if (recording::looks_like_recording(folder)) return pack_recording(folder, out, options);

@@ -12,6 +12,7 @@
 #include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
 #include "rankscope/core/regular_file.h"
 
 namespace rankscope::analyzer {
@@ -23,8 +24,8 @@ constexpr std::size_t unpacked_bytes = 1 << 20;
 constexpr std::uint64_t most_growth = 200;
 constexpr std::uint64_t least_bound = std::uint64_t{256} << 20U;
 
-/// Where a member of a pack belongs; empty for what no pack has. Only the last part of its name is used,
-/// so that no archive writes outside the folder.
+/// Where a member of a pack belongs; empty for what no pack has. Only the last part of its name is used, so that no
+/// archive writes outside the folder.
 fs::path place_of(const tar::Member& member) {
   const fs::path name = fs::path{member.name}.filename();
   if (name == recording::manifest_name || name == text_member) return name;
@@ -53,8 +54,7 @@ class Unpacker {
 
  private:
   [[nodiscard]] tl::unexpected<Error> no_pack() const {
-    return fail(ErrorKind::unreadable,
-                format("{} is not a packed recording (rankscope pack writes NAME.rankscope.tar.zst)", shown_));
+    return fail(ErrorKind::unreadable, format("{} is not a pack (rankscope pack writes NAME.tar.zst)", shown_));
   }
 
   /// The checksum of the whole stands at its end.
@@ -130,6 +130,14 @@ Error renamed(Error error, const fs::path& folder, const fs::path& pack) {
   return error;
 }
 
+/// NAME of NAME.tar.zst; never a name that leads out of a folder.
+fs::path unpacked_name(const fs::path& pack) {
+  fs::path name = pack.filename();
+  for (const char* suffix : {".zst", ".tar"})
+    if (name.extension() == suffix) name = name.stem();
+  return name.empty() || name == "." || name == ".." ? fs::path{"recording"} : name;
+}
+
 }  // namespace
 
 bool looks_like_pack(const fs::path& path) {
@@ -142,10 +150,7 @@ bool looks_like_pack(const fs::path& path) {
 
 Result<fs::path> unpack(const fs::path& pack, const fs::path& scratch) {
   RS_TRY(const auto in, ZstdReader::open(pack));
-  fs::path name = pack.filename();
-  for (const char* suffix : {".zst", ".tar"})
-    if (name.extension() == suffix) name = name.stem();
-  const fs::path folder = scratch / (name.empty() ? fs::path{"recording"} : name);
+  const fs::path folder = scratch / unpacked_name(pack);
   std::error_code error;
   fs::create_directories(folder / recording::segment_folder, error);
   if (error) return fail(ErrorKind::cannot_write, format("cannot unpack {}: {}", pack.string(), error.message()));

@@ -60,7 +60,8 @@ class SecretPlaces : public ::testing::TestWithParam<std::size_t> {
     return folder / input().name;
   }
 
-  [[nodiscard]] std::shared_ptr<const Run> run_with(std::string_view slot, Texts texts = Texts::without_secrets) const {
+  [[nodiscard]] std::shared_ptr<const rankscope::Run> run_with(std::string_view slot,
+                                                               Texts texts = Texts::without_secrets) const {
     const fs::path path = written(slot);
     const auto run = open_run(std::span{&path, 1}, {.rank_map = {{input().name, 0}}, .progress = {}, .texts = texts});
     EXPECT_TRUE(run) << run.error().message;
@@ -144,14 +145,14 @@ TEST_P(SecretPlaces, APackIsReadAsItsInputWithoutSecrets) {
   const auto packed = pack(std::span{&path, 1}, out, options);
   ASSERT_TRUE(packed) << packed.error().message;
   const auto run = open_run(std::span{&path, 1}, options);
-  const auto again = open_run(std::span{&out, 1}, {.progress = {}, .texts = Texts::as_recorded});
+  const auto again = open_run(std::span{&out, 1}, {.rank_map = {}, .progress = {}, .texts = Texts::as_recorded});
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(canaries_in(**again), canaries_in(*run_with(nowhere)));
   EXPECT_EQ(packed->texts_hidden, (*run)->quality().of(Counter::texts_hidden));
   EXPECT_EQ(render_json(analyze(**again, {}), **again, {}), render_json(analyze(**run, {}), **run, {}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Inputs, SecretPlaces, ::testing::Values(0, 1),
+INSTANTIATE_TEST_SUITE_P(Inputs, SecretPlaces, ::testing::Values(std::size_t{0}, std::size_t{1}),
                          [](const auto& test) { return std::string{test.param == 0 ? "Kineto" : "Nsight"}; });
 
 }  // namespace

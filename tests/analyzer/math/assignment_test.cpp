@@ -43,7 +43,9 @@ TEST(CheapestAssignment, HasTheSumThatTryingAllOrdersFinds) {
     const auto columns = cheapest_assignment(costs, 6);
     const double least = cheapest_sum(costs, 6);
     ASSERT_EQ(columns.has_value(), least < impossible) << trial;
-    if (columns) EXPECT_EQ(sum_of(costs, *columns), least) << trial;
+    if (columns) {
+      EXPECT_EQ(sum_of(costs, *columns), least) << trial;
+    }
   }
 }
 

@@ -61,7 +61,8 @@ TEST_P(RecordedCommands, AreNowhereFoundWithTheirSecrets) {
   if (fs::exists(page)) all += testing::read_file(page);
   for (const char* format : {"perfetto", "chrome", "sqlite"}) {
     const fs::path file = folder / format;
-    run_program({RANKSCOPE_PROGRAM, "export", run, "--to", format, file.string()});
+    const auto written = run_program({RANKSCOPE_PROGRAM, "export", run, "--to", format, file.string()});
+    all += written.out + written.err;
     if (fs::exists(file)) all += testing::read_file(file);
   }
   EXPECT_EQ(count_of(all, testing::canary), 0U) << words_of(GetParam());
