@@ -8,7 +8,6 @@
 #include <set>
 #include <utility>
 
-#include "clocks/clock_trust.h"
 #include "math/assignment.h"
 #include "rankscope/core/format.h"
 
@@ -40,7 +39,7 @@ double delay_ns(const UnpairedCall& send, const UnpairedCall& receive) {
 
 bool is_possible(const UnpairedCall& send, const UnpairedCall& receive) {
   const bool same_size = send.bytes < 0 || receive.bytes < 0 || send.bytes == receive.bytes;
-  return same_size && receive.end_ns >= send.start_ns - duration_claim_ns;
+  return same_size && receive.end_ns >= send.start_ns;
 }
 
 double cost_of(const CallSite& send, const CallSite& receive) {

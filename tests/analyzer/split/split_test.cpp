@@ -59,6 +59,7 @@ TEST(Split, IdleCausesOfACpuRank) {
 /// A send as in a trace of PyTorch: it lasts until the program has waited for it, after the next forward pass.
 constexpr std::string_view open_send =
     "@run clock=same_host clock_error=1000\n@rank 0\n@rank 1\n@group pp 0,1\n"
+    "@lane 0 main kind=thread number=1\n@lane 1 main kind=thread number=1\n"
     "0 comm 0 60 send group=pp peer=1 lane=main\n"
     "0 op 40 55 forward lane=main\n"
     "1 comm 0 10 recv group=pp peer=0 lane=main\n";
