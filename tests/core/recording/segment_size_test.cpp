@@ -93,7 +93,6 @@ TEST(SegmentSize, AThreadThatEndsLeavesTheRestOfItsChunkToTheNext) {
   }
   const auto run = recording.read();
   EXPECT_EQ(run->marks().size(), threads);
-  EXPECT_EQ(run->lanes().size(), threads);
   for (const Counter counter : {Counter::chunks_missing, Counter::chunks_corrupt, Counter::segment_cut})
     EXPECT_EQ(run->quality().of(counter), 0U);
 }
@@ -145,8 +144,13 @@ TEST(SegmentSize, LongNamesOfOneRecordStandTogetherInASmallSegment) {
     for (int i = 0; i < 5; ++i) {
       const auto pen = writer->thread();
       pen->mark("first");
-      pen->comm_enqueued(
-          {.uid = 1, .sequence = 0, .bytes = 8, .group = group, .op = op, .dtype = "f32", .members = members});
+      pen->comm_enqueued({.uid = static_cast<std::uint64_t>(i),
+                          .sequence = i,
+                          .bytes = 8,
+                          .group = group,
+                          .op = op,
+                          .dtype = "f32",
+                          .members = members});
       pen->metadata(std::string(3990, 'k'), std::string(3990, 'v'));
       pen->device("gpu", 0, std::string(3990, 'u'), std::vector<Item>{{.key = std::string_view{group}, .text = op}});
     }
