@@ -28,6 +28,8 @@ function(rankscope_precompile target)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled/empty.cpp CONTENT "")
     add_library(${owner} OBJECT ${PROJECT_BINARY_DIR}/precompiled/empty.cpp)
     set_target_properties(${owner} PROPERTIES EXPORT_COMPILE_COMMANDS OFF AUTOMOC OFF UNITY_BUILD OFF)
+    # ccache has been seen to return what an older version of a header was precompiled into; this takes only seconds.
+    set_target_properties(${owner} PROPERTIES CXX_COMPILER_LAUNCHER "")
     # Not linked: what is precompiled for a library comes before it.
     target_include_directories(${owner} PRIVATE ${PROJECT_SOURCE_DIR}/core/include ${PROJECT_SOURCE_DIR}/analyzer/include)
     target_link_libraries(${owner} PRIVATE tl::expected rankscope_flags)

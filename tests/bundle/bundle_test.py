@@ -51,7 +51,7 @@ class Bundle(unittest.TestCase):
         self.assertIn("Rank 2", result.stdout)
 
     def test_a_program_is_recorded(self):
-        result = run(self.program, "record", "--out", "true.rankscope", "--", "/bin/sh", "-c", "sleep 0.4", folder=self.home, RANK="0")
+        result = run(self.program, "record", "--out", "true.rankscope", "--", "/bin/sh", "-c", "sleep 0.8", folder=self.home, RANK="0")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, "recorded [12] process.*, 1 rank")
         self.assertNotIn("LD_PRELOAD", result.stderr)

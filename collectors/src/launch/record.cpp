@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -27,10 +26,10 @@
 #include "settings/inject_settings.h"
 #include "source_notes.h"
 #include "spool.h"
-#include "spool/recording_switch.h"
 #include "spool/tally.h"
 #include "talk.h"
 #include "unrecorded.h"
+#include "watch_over.h"
 #include "watcher.h"
 
 namespace rankscope::collectors {
@@ -104,25 +103,6 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
   return settings;
 }
 
-/// The command, and who passes signals on to it.
-struct Child {
-  pid_t process;
-  SignalRelay& signals;
-};
-
-/// The switch of --toggle, and the signal that turns it.
-struct Toggle {
-  int signal = 0;  ///< 0: there is none
-  std::optional<RecordingSwitch> recording{};
-  bool was_on = false;
-
-  void turn(Talk talk) {
-    const bool on = recording->toggle();
-    was_on = was_on || on;
-    say(talk, on ? "rankscope: recording\n" : "rankscope: not recording\n");
-  }
-};
-
 Result<int> signal_from(const std::string& name) {
   if (name.empty() || name == "cuda") return 0;
   if (name == "USR1") return SIGUSR1;
@@ -137,26 +117,6 @@ Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) 
   RS_TRY(toggle.recording, RecordingSwitch::make(spool));
   say(options.talk, format("rankscope: not recording yet; kill -{} {} turns recording on\n", options.toggle, getpid()));
   return toggle;
-}
-
-/// Passes signals on, watches, and returns the command's status once it has ended.
-int watch_over(const Child& child, Watcher& watcher, const InjectSettings& settings, Toggle& toggle, Talk talk) {
-  using std::chrono::steady_clock;
-  const bool samples = settings.collect.has(Source::host) && settings.sample_hz > 0;
-  const auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(samples ? 1 / settings.sample_hz : 1.0));
-  for (auto next = steady_clock::now();;) {
-    if (const auto status = reap(child.process)) return *status;
-    const auto now = steady_clock::now();
-    if (now >= next) {
-      const bool over = settings.until_ns != 0 &&
-                        static_cast<std::int64_t>(recording::TickClock::now_monotonic()) > settings.until_ns;
-      if (samples && !over) watcher.sample();
-      next = std::max(next + period, steady_clock::now());
-      continue;
-    }
-    if (child.signals.wait(child.process, next - now, toggle.signal)) toggle.turn(talk);
-  }
 }
 
 /// OUT and the spool; both are removed again, as if nothing had been begun, unless they are kept.
@@ -193,9 +153,9 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   if (summary.processes > 0) return;
   summary.notes.emplace_back(
       settings.collect.has(Source::host)
-          ? "nothing was recorded: no process had a rank, used NVTX, CUDA or the annotation API, or ran for at least a "
-            "second"
-          : "nothing was recorded: no process had a rank or used NVTX, CUDA or the annotation API");
+          ? "nothing was recorded: no process had a rank and ran for at least 0.2 s, used NVTX, CUDA or the annotation "
+            "API, or ran for at least a second"
+          : "nothing was recorded: no process used NVTX, CUDA or the annotation API");
 }
 
 /// What was asked for is never left out silently.
@@ -309,6 +269,7 @@ namespace {
 
 /// An error means that the command was not started.
 Result<RecordOutcome> record_command(const RecordOptions& options, InjectSettings settings) {
+  const SizeSignalIgnored size_signal;
   RS_TRY(fs::path library,
          options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
   RS_TRY(OutFolder out, make_out_folder(options, job_identity()));
@@ -340,15 +301,16 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   if (!hook.why_not.empty()) environment.warnings.push_back(hook.why_not);
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
-  SignalRelay signals;
+  SignalRelay signals{size_signal};
   RS_TRY(const auto child, start_command(options.command, environment.variables, signals));
   if (child.error != 0) {
     static_cast<void>(reap(child.process));
     return not_started(options, child.error);
   }
   folders.kept = true;
-  Watcher watcher{spool, child.process};
-  RecordOutcome outcome{.status = watch_over({child.process, signals}, watcher, settings, toggle, options.talk)};
+  Watcher watcher{spool, child.process, settings.rank_env};
+  RecordOutcome outcome{
+      .status = watch_over({child.process, signals}, {watcher, EndedSegments{spool}, settings}, toggle, options.talk)};
   outcome.summary.notes = environment.warnings;
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(

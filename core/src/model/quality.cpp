@@ -76,8 +76,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some processes were only sampled from outside: they have host samples, but no events."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
     {disk_full, "disk_full", data_loss,
-     "Events were lost because the folder in which segments are written was full. Set RANKSCOPE_SPOOL to a folder with "
-     "more free space."},
+     "Events were lost because the folder in which segments are written was full, or because the size of files is "
+     "limited. Set RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)."},
     {attributes_dropped, "attributes_dropped", data_loss,
      "The details of the events need more than 4 GiB; details beyond this limit were left out. Open fewer ranks or "
      "steps at a time."},

@@ -344,7 +344,8 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path, Texts te
     builder.absorb(std::move(part.rows), PartProcesses::new_rows);
     const bool watched = is_watched(opened.segments[i]);
     if (!watched && !has_rank(opened.segments[i]) && part.events > 0) builder.quality().add(Counter::rank_unknown);
-    if (!watched && part.events == 0) builder.quality().add(Counter::processes_without_events);
+    if ((!watched || has_rank(opened.segments[i])) && part.events == 0)
+      builder.quality().add(Counter::processes_without_events);
     SegmentLosses{opened.segments[i], part, builder}.count();
     decoded[i].reset();  // half the memory
   }
