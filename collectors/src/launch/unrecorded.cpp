@@ -34,7 +34,8 @@ RecordOutcome not_started(const RecordOptions& options, int error) {
 Result<RecordOutcome> run_unrecorded(const RecordOptions& options, const Error& why) {
   const std::string note = format("{} runs without being recorded: {}", options.command.front(), why.message);
   say(Talk::normal, format("rankscope: {}\n", note));
-  SignalRelay signals;
+  const SizeSignalIgnored size_signal;
+  SignalRelay signals{size_signal};
   RS_TRY(const auto child, start_command(options.command, {}, signals));
   if (child.error != 0) {
     static_cast<void>(reap(child.process));
