@@ -113,7 +113,7 @@ TEST_P(SecretPlaces, ChangedStringsAreCounted) {
 }
 
 TEST_P(SecretPlaces, NoReportHasASecret) {
-  const auto canaries_of = [](const Run& run) {
+  const auto canaries_of = [](const rankscope::Run& run) {
     ReportOptions options;
     const Report report = analyze(run, options);
     return std::vector{count_of(render_json(report, run, options), secret_canary),

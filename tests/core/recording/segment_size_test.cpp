@@ -272,7 +272,7 @@ TEST(SegmentSize, AProgramThatClosesAllDescriptorsKeepsItsOwnFilesAndLosesNothin
               for (int file = 3; file < 1024; ++file) close(file);
               for (int file = 3; file < 1024; ++file)  // under each number that was ours
                 if (open((folder / "own").c_str(), O_RDWR | O_CREAT, 0600) < 0) return 1;
-              if (write(3, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return 2;
+              if (::write(3, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return 2;
               for (int file = 1000; file < 1024; ++file) close(file);
               write_pairs(*writer, pairs);
               return 0;
