@@ -9,7 +9,7 @@ set(RANKSCOPE_ALLOWED_cli        core collectors analyzer)
 set(RANKSCOPE_ALLOWED_tests      core collectors trainer analyzer gui cli)
 # The subjects of a module (folders of its src and include), from low to high: a file includes what stands in its own
 # subject or before it. Files beside the folders may use all of them. scripts/check_layers.py holds this, too.
-set(RANKSCOPE_SUBJECTS_core model lod recording recording/format recording/write recording/gather recording/decode
+set(RANKSCOPE_SUBJECTS_core secrets model lod recording recording/format recording/write recording/gather recording/decode
     recording/live)
 set(RANKSCOPE_SUBJECTS_collectors settings spool host nvml cupti pm doctor launch inject/recorder inject/nccl inject/nvtx
     inject/nvml inject/cupti inject)
@@ -53,6 +53,7 @@ function(rankscope_program target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "OWN_UNITS" "MODULE" "USES;SOURCES;LIBRARIES")
   rankscope_check_arrows(${arg_MODULE} ${arg_USES})
   add_executable(${target} ${arg_SOURCES})
+  rankscope_harden(${target})
   list(TRANSFORM arg_USES PREPEND rankscope::)
   target_link_libraries(${target} PRIVATE ${arg_USES} ${arg_LIBRARIES} rankscope_flags)
   if(NOT arg_OWN_UNITS)

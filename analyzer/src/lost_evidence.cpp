@@ -10,7 +10,8 @@ namespace {
 /// Errors after which a part of what the ranks did is unknown or wrong. After the others the sections concerned are
 /// unavailable, or durations are right nevertheless.
 constexpr std::array hides_work{Counter::names_lost,     Counter::negative_duration, Counter::not_gathered,
-                                Counter::sources_failed, Counter::rank_contested,    Counter::files_left_out};
+                                Counter::sources_failed, Counter::rank_contested,    Counter::files_left_out,
+                                Counter::header_damaged, Counter::manifest_damaged};
 
 bool is_lost(const Report& report, const QualityRow& row) {
   if (row.value == 0 || info_of(row.counter).severity != Severity::data_loss) return false;

@@ -14,11 +14,12 @@
 #include "exports/shared/output_target.h"
 #include "importers/shared/gzip_stream.h"
 #include "importers/shared/importer.h"
+#include "pack/text_file.h"
 #include "rankscope/analyzer/pack.h"
 #include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
-#include "rankscope/core/model/text.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/regular_file.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {
@@ -30,6 +31,7 @@ constexpr std::size_t head_size = std::size_t{64} << 10;
 
 /// As they stand in the file.
 Result<std::string> first_bytes(const std::filesystem::path& path) {
+  RS_TRY_VOID(check_regular_file(path));
   std::ifstream file{path, std::ios::binary};
   if (!file)
     return fail(ErrorKind::unreadable,
@@ -63,13 +65,6 @@ namespace fs = std::filesystem;
 using Files = std::vector<fs::path>;
 
 constexpr std::string_view nsight_report = ".nsys-rep";
-
-Result<std::shared_ptr<const Run>> read_text_file(const fs::path& path) {
-  std::ifstream file{path};
-  const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  if (!file) return fail(ErrorKind::unreadable, format("cannot read {}", path.string()));
-  return run_from_text(text).map_error(while_doing(path.string()));
-}
 
 const ImporterInfo* importer_of(std::string_view head, const fs::path& path) {
   const std::string name = path.filename().string();
@@ -170,13 +165,17 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
 
 using RunResult = Result<std::shared_ptr<const Run>>;
 
+RunResult read_folder(const fs::path& path, const ImportOptions& options) {
+  return recording::read_recording(path, options.texts);
+}
+
 /// How what holds a whole run is read; null for all else.
-auto reader_of_whole(const fs::path& path) -> RunResult (*)(const fs::path&) {
+auto reader_of_whole(const fs::path& path) -> RunResult (*)(const fs::path&, const ImportOptions&) {
   std::error_code error;
   const bool is_folder = fs::is_directory(path, error);
   if (!fs::exists(path, error) || recording::looks_like_recording(path) ||
       (is_folder && path.extension() == ".rankscope"))
-    return recording::read_recording;
+    return read_folder;
   if (!is_folder && path.extension() == ".txt") return read_text_file;  // what `rankscope dump` prints
   if (!is_folder && looks_like_pack(path)) return read_pack;
   return nullptr;
@@ -186,11 +185,13 @@ auto reader_of_whole(const fs::path& path) -> RunResult (*)(const fs::path&) {
 
 Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, const ImportOptions& options) {
   std::error_code error;
+  for (const fs::path& path : paths)
+    if (is_special_file(path)) return refuse_special_file(path);
   if (const auto read = paths.size() == 1 ? reader_of_whole(paths.front()) : nullptr; read != nullptr) {
     if (fs::exists(paths.front(), error) && !options.rank_map.empty())
       return fail(ErrorKind::usage, format("--rank-map: {} already states the rank of each process; omit the option",
                                            paths.front().string()));
-    return read(paths.front());
+    return read(paths.front(), options);
   }
   Recognised all;
   for (const fs::path& path : paths) {

@@ -190,9 +190,9 @@ class Copy {
   const Run& run_;
   const Selection& selection_;
   Windows windows_;
-  RunBuilder builder_;
-  std::vector<StringId> strings_;         // new id by old
-  std::vector<std::uint32_t> processes_;  // new row by old, or left_out
+  RunBuilder builder_{Texts::as_recorded};  // the run says what was hidden
+  std::vector<StringId> strings_;           // new id by old
+  std::vector<std::uint32_t> processes_;    // new row by old, or left_out
   std::vector<LaneId> lanes_;
   std::vector<std::uint32_t> spans_;
   std::vector<GroupId> groups_;

@@ -27,6 +27,9 @@ Action declare_compare(CLI::App& app, const Words&) {
       ->required();
   app.add_option("B", runs->b, "the run to examine")->required();
   add_comparison(app, *runs);
+  app.footer(
+      "Exit status: 0 compared, 2 wrong options, 3 the input cannot be read, 4 cannot tell (the reason is printed), 5 "
+      "cannot write.\ndocs/compare.md explains the output and every number. Options apply to both runs.");
   return [runs] {
     const auto status = compare_runs(*runs);
     return status ? *status : say(status.error());

@@ -11,6 +11,7 @@
 #include "rankscope/collectors/sources.h"
 #include "rankscope/collectors/spools.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/printable.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "say.h"
 #include "verb.h"
@@ -86,23 +87,36 @@ std::string source_lines() {
   return text;
 }
 
+std::string advice(std::string_view what, const std::string& line) {
+  return format("     {:<20} -> {} {}\n", "", what, line);
+}
+
+std::string segments_lines(const collectors::LeftSpool& left) {
+  std::string command;
+  for (const std::string& word : left.command) command += (command.empty() ? "" : " ") + word;
+  std::string text = format("note {:<20} {}: {}, {:.1f} MB on disk{}{}\n", "left-over recording", left.path.string(),
+                            counted(left.segments, "segment"), static_cast<double>(left.bytes) / 1e6,
+                            command.empty() ? "" : ", command: ", command);
+  const std::string out = left.out.empty() ? " --out NAME.rankscope" : "";
+  if (left.written > 0)
+    text += advice("wait:  ", format("until it is no longer written by {}", counted(left.written, "process")));
+  text += advice("read:  ", "rankscope report " + left.path.string());
+  text += advice("keep:  ", "rankscope record --recover " + left.path.string() + out);
+  return text + advice("delete:", "rm -r " + left.path.string());
+}
+
+std::string rest_lines(const collectors::LeftSpool& left) {
+  const std::string why = left.kind == collectors::LeftKind::empty ? std::string{"nothing was recorded into it"}
+                          : left.out.empty()                       ? std::string{"nothing in it is needed any more"}
+                                             : format("its segments are in {} already", left.out.string());
+  return format("note {:<20} {}: {}\n", "left-over folder", left.path.string(), why) +
+         advice("remove:", "rankscope record --recover " + left.path.string());
+}
+
 std::string left_lines() {
   std::string text;
-  for (const collectors::LeftSpool& left : collectors::left_spools()) {
-    std::string command;
-    for (const std::string& word : left.command) command += (command.empty() ? "" : " ") + word;
-    text += format("note {:<20} {}: {}, {:.1f} MB on disk{}{}\n", "left-over recording", left.path.string(),
-                   counted(left.segments, "segment"), static_cast<double>(left.bytes) / 1e6,
-                   command.empty() ? "" : ", command: ", command);
-    const std::string out = left.out.empty() ? " --out NAME.rankscope" : "";
-    const auto advice = [&text](std::string_view what, const std::string& line) {
-      text += format("     {:<20} -> {} {}\n", "", what, line);
-    };
-    if (left.written > 0) advice("still being written by", counted(left.written, "process"));
-    advice("read:  ", "rankscope report " + left.path.string());
-    advice("keep:  ", "rankscope record --recover " + left.path.string() + out);
-    advice("delete:", "rm -r " + left.path.string());
-  }
+  for (const collectors::LeftSpool& left : collectors::left_spools())
+    text += left.kind == collectors::LeftKind::segments ? segments_lines(left) : rest_lines(left);
   return text;
 }
 
@@ -118,7 +132,7 @@ Action declare_doctor(CLI::App& app, const Words&) {
     for (const auto& states : {collectors::host_states(), collectors::gpu_states()})
       for (const collectors::GpuState& state : states)
         text += to_text({state.good, state.what, state.found, state.advice});
-    const auto printed = print(text + left_lines() + source_lines());
+    const auto printed = print(printable_lines(text + left_lines() + source_lines()));
     if (!printed) return say(printed.error());
     return library.good ? 0 : exit_status(ErrorKind::cannot_write);
   };

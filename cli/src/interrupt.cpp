@@ -15,7 +15,11 @@ void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = [](int signal) { came = signal; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;  // as under nohup
+    sigaction(signal, &action, nullptr);
+  }
 }
 
 int interrupted() { return came; }

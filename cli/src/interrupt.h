@@ -3,7 +3,8 @@
 
 namespace rankscope::cli {
 
-/// From here on the first SIGINT or SIGTERM is remembered; the second one ends the program as usual.
+/// From here on the first SIGINT, SIGTERM or SIGHUP is remembered, unless it is ignored; the second one ends the
+/// program as usual.
 void catch_interrupts();
 /// The signal that came, or 0.
 [[nodiscard]] int interrupted();

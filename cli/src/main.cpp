@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <sstream>
 #include <string>
 
 #include "say.h"
@@ -41,7 +42,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& asked) {
-    return app.exit(asked);  // --help, --version
+    std::ostringstream text;  // --help, --version
+    const int status = app.exit(asked, text, text);
+    const auto printed = print(text.str());
+    return printed ? status : say(printed.error());
   } catch (const CLI::ParseError& error) {
     std::string message = error.what();
     if (const auto colon = message.find(": must be "); colon != std::string::npos) message.erase(colon, 1);

@@ -1,4 +1,4 @@
-// rankscope pack RUN [OUT]
+// rankscope pack RUN... [OUT]
 #include <filesystem>
 #include <memory>
 
@@ -16,9 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct PackArguments {
-  std::string run;
+  RunArgument run;
   std::string out;
-  bool keep_secrets = false;
 };
 
 /// NAME.rankscope -> NAME.rankscope.tar.zst in the current folder's terms.
@@ -28,33 +27,52 @@ std::string default_out(const std::string& run) {
   return path.string() + ".tar.zst";
 }
 
+/// The last of several words is OUT, as in `export`.
+void split_words(PackArguments& arguments) {
+  std::vector<std::string>& words = arguments.run.paths;
+  if (words.size() == 1) {
+    arguments.out = default_out(words.front());
+    return;
+  }
+  arguments.out = words.back();
+  words.pop_back();
+}
+
+std::string what_was_hidden(const PackArguments& arguments, const analyzer::PackSummary& packed) {
+  if (arguments.run.reading.keep_texts) return "secrets were kept";
+  return format("secrets hidden in {}", counted(packed.texts_hidden, "string"));
+}
+
+Result<analyzer::PackSummary> pack_run(PackArguments& arguments) {
+  split_words(arguments);
+  RS_TRY(analyzer::ImportOptions options, import_options(arguments.run));
+  const auto check = analyzer::looks_like_pack(arguments.out) ? check_not_read : check_output;
+  RS_TRY_VOID(check(arguments.run.paths, arguments.out));
+  options.progress = progress_of("writing " + (analyzer::is_stdout(arguments.out) ? "stdout" : arguments.out));
+  const std::vector<fs::path> inputs{arguments.run.paths.begin(), arguments.run.paths.end()};
+  catch_interrupts();
+  return analyzer::pack(inputs, arguments.out, options);
+}
+
 }  // namespace
 
 Action declare_pack(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<PackArguments>();
-  app.add_option("RUN", arguments->run, "a .rankscope folder")->required();
-  app.add_option("OUT", arguments->out,
-                 "file to write (default: RUN.tar.zst); replaced only when the pack is complete");
-  app.add_flag("--keep-secrets", arguments->keep_secrets,
-               "do not hide likely credentials in strings and in the command line");
+  add_run(app, arguments->run)->option_text("... [OUT]");
+  app.footer(
+      "OUT is the file to write, or - for stdout. If there is only one RUN, OUT can be omitted: the file is then "
+      "RUN.tar.zst. An existing file is replaced only when the pack is complete. Secrets are hidden unless "
+      "--keep-texts is given (docs/secrets.md).");
   return [arguments] {
-    const std::string out = arguments->out.empty() ? default_out(arguments->run) : arguments->out;
-    const auto secrets = arguments->keep_secrets ? recording::Secrets::keep : recording::Secrets::hide;
-    const auto check = analyzer::looks_like_pack(out) ? check_not_read : check_output;
-    const auto allowed = check({arguments->run}, out);
-    if (!allowed) return say(allowed.error());
-    const std::string shown = analyzer::is_stdout(out) ? "stdout" : out;
-    catch_interrupts();
-    const auto packed = analyzer::pack_recording(arguments->run, out, secrets, progress_of("writing " + shown));
+    const auto packed = pack_run(*arguments);
     if (!packed) return say(packed.error());
+    const std::string& out = arguments->out;
     if (analyzer::is_stdout(out)) return 0;
     std::error_code no_size;
     const auto bytes = fs::file_size(out, no_size);
     say(format("wrote {} ({:.1f} MB, packed from {:.1f} MB in {}; {})", out,
                no_size ? 0.0 : static_cast<double>(bytes) / 1e6, static_cast<double>(packed->bytes_in) / 1e6,
-               counted(packed->files, "file"),
-               arguments->keep_secrets ? "secrets were kept"
-                                       : format("{} hidden", counted(packed->secrets_hidden, "secret"))));
+               counted(packed->files, "file"), what_was_hidden(*arguments, *packed)));
     return 0;
   };
 }

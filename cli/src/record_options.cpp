@@ -41,7 +41,7 @@ void add_sources(CLI::App& app, RecordOptions& options) {
 
 void add_limits(CLI::App& app, RecordOptions& options) {
   app.add_option("--ring-kib", options.ring_kib,
-                 "size of each process's buffer in KiB; while it is full, events are dropped and counted")
+                 "largest size of each process's buffer in KiB; while it is full, events are dropped and counted")
       ->capture_default_str()
       ->check(within<std::uint32_t>({}));
   app.add_option("--rank-env", options.rank_env,
@@ -84,6 +84,10 @@ void add_ways(CLI::App& app, RecordOptions& options) {
   app.add_flag_callback(
       "--no-preload", [&options] { options.preload = collectors::Preload::no; },
       "do not set LD_PRELOAD; the recorder is then loaded through NVTX or CUDA only");
+  app.add_flag_callback(
+      "--or-run", [&options] { options.otherwise = collectors::Otherwise::run; },
+      "if nothing can be recorded (for example, because no folder is writable), run the command without recording it "
+      "instead of failing");
   app.add_flag_callback(
       "--quiet", [&options] { options.talk = collectors::Talk::quiet; }, "print errors only");
   app.add_flag_callback(

@@ -14,7 +14,7 @@ constexpr std::array all{
     Verb{"whatif", "predict how long steps would be after a change", declare_whatif},
     Verb{"scale", "show how step time grows with the number of ranks", declare_scale},
     Verb{"export", "write a recording for another tool", declare_export},
-    Verb{"pack", "pack a recording into one file to send to someone", declare_pack},
+    Verb{"pack", "pack a run into one file to send to someone", declare_pack},
     Verb{"view", "show a recording on a timeline", declare_view},
     Verb{"dump", "print a recording as text", declare_dump},
     Verb{"doctor", "check what can be recorded on this machine", declare_doctor},

@@ -10,23 +10,31 @@
 
 namespace rankscope::cli {
 
-void add_rank_map(CLI::App& app, std::string& rank_map) {
-  app.add_option("--rank-map", rank_map, "ranks of trace files that do not state their rank: FILE=RANK,...");
+void add_reading(CLI::App& app, ReadingOptions& reading) {
+  app.add_option("--rank-map", reading.rank_map, "ranks of trace files that do not state their rank: FILE=RANK,...");
+  app.add_flag("--keep-texts", reading.keep_texts,
+               "show strings as recorded: do not hide passwords, tokens and other secrets");
 }
 
 CLI::Option* add_run(CLI::App& app, RunArgument& argument) {
-  add_rank_map(app, argument.rank_map);
+  add_reading(app, argument.reading);
   return app
       .add_option("RUN", argument.paths,
                   "a .rankscope folder or pack, Kineto JSON, a .sqlite export of Nsight Systems, or a folder of these")
       ->required();
 }
 
-Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
+Result<analyzer::ImportOptions> import_options(const RunArgument& argument) {
   analyzer::ImportOptions options;
-  RS_TRY(options.rank_map, analyzer::rank_map_from(argument.rank_map));
+  RS_TRY(options.rank_map, analyzer::rank_map_from(argument.reading.rank_map));
+  options.texts = argument.reading.keep_texts ? Texts::as_recorded : Texts::without_secrets;
   if (std::ranges::find(argument.paths, "") != argument.paths.end())
     return fail(ErrorKind::usage, "RUN is empty; give a recording, e.g. run.rankscope (is a shell variable unset?)");
+  return options;
+}
+
+Result<std::shared_ptr<const Run>> open(const RunArgument& argument) {
+  RS_TRY(analyzer::ImportOptions options, import_options(argument));
   options.progress = progress_of("reading " + argument.paths.front());
   const std::vector<std::filesystem::path> paths{argument.paths.begin(), argument.paths.end()};
   return analyzer::open_run(paths, options);

@@ -6,21 +6,31 @@
 #include <string>
 #include <vector>
 
+#include "rankscope/analyzer/open.h"
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::cli {
 
-/// RUN and --rank-map as given.
-struct RunArgument {
-  std::vector<std::string> paths;
+/// --rank-map and --keep-texts as given.
+struct ReadingOptions {
   std::string rank_map;
+  bool keep_texts = false;
 };
 
-/// Declares RUN and --rank-map; returns RUN.
+/// RUN and how it is read.
+struct RunArgument {
+  std::vector<std::string> paths;
+  ReadingOptions reading;
+};
+
+/// Declares RUN, --rank-map and --keep-texts; returns RUN.
 CLI::Option* add_run(CLI::App& app, RunArgument& argument);
-void add_rank_map(CLI::App& app, std::string& rank_map);
-/// `usage` errors for a map that is none.
+/// The same without RUN.
+void add_reading(CLI::App& app, ReadingOptions& reading);
+/// `usage` errors for a map that is none, and for an empty path.
+[[nodiscard]] Result<analyzer::ImportOptions> import_options(const RunArgument& argument);
+/// The run; errors as those of import_options() and analyzer::open_run().
 [[nodiscard]] Result<std::shared_ptr<const Run>> open(const RunArgument& argument);
 /// How a report calls it: the last part of the path, and how many more there are.
 [[nodiscard]] std::string name_of(const RunArgument& argument);

@@ -10,6 +10,7 @@
 
 #include "interrupt.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/printable.h"
 
 namespace rankscope::cli {
 namespace {
@@ -54,12 +55,13 @@ int say(const Error& error) {
 int say_usage_error(std::string_view message, std::string_view verb) {
   say(message);
   const bool known = !verb.empty() && !verb.starts_with("-");
-  std::fprintf(stderr, "Try: rankscope %s--help\n", known ? format("{} ", verb).c_str() : "");
+  std::fprintf(stderr, "Try: rankscope %s--help\n", known ? format("{} ", printable(verb)).c_str() : "");
   return exit_status(ErrorKind::usage);
 }
 
 void say(std::string_view message) {
-  std::fprintf(stderr, "rankscope: %.*s\n", static_cast<int>(message.size()), message.data());
+  const std::string text = printable_lines(message);
+  std::fprintf(stderr, "rankscope: %s\n", text.c_str());
 }
 
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
@@ -71,9 +73,9 @@ Result<void> print(std::string_view text) {
   return fail(ErrorKind::cannot_write, format("cannot write to stdout: {}", std::strerror(errno)));
 }
 
-std::function<bool(double)> progress_of(std::string what) {
+std::function<bool(double)> progress_of(std::string_view what) {
   auto state = std::make_shared<ProgressState>();
-  state->what = std::move(what);
+  state->what = printable(what);
   return [state](double done) {
     tell(*state, done);
     return interrupted() == 0;

@@ -9,6 +9,8 @@
 
 namespace rankscope::cli {
 
+// Paths and names of others come out printable(): no escape code in them reaches the terminal.
+
 /// Prints "rankscope: <message>" and returns the exit status of the error: 128 + n if signal n came, since work that is
 /// cancelled fails.
 int say(const Error& error);
@@ -23,6 +25,6 @@ void say(std::string_view message);
 [[nodiscard]] Result<void> print(std::string_view text);
 
 /// Progress of one piece of work; prints nothing if it ends within half a second.
-[[nodiscard]] std::function<bool(double)> progress_of(std::string what);
+[[nodiscard]] std::function<bool(double)> progress_of(std::string_view what);
 
 }  // namespace rankscope::cli

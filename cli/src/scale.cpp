@@ -15,7 +15,7 @@ namespace {
 
 struct ScaleArguments {
   std::vector<std::string> runs;
-  std::string rank_map;
+  ReadingOptions reading;
   Outputs outputs;
   Selection selection;
   analyzer::ScaleOptions options;
@@ -32,7 +32,7 @@ Result<int> show_scaling(const ScaleArguments& arguments) {
   options.names = arguments.runs;
   std::vector<std::shared_ptr<const Run>> runs;
   for (const std::string& path : arguments.runs) {
-    RS_TRY(auto run, open({{path}, arguments.rank_map}));
+    RS_TRY(auto run, open({{path}, arguments.reading}));
     runs.push_back(std::move(run));
   }
   RS_TRY(const analyzer::ScaleAnswer answer, analyzer::scale(runs, options));
@@ -53,7 +53,7 @@ Action declare_scale(CLI::App& app, const Words&) {
   app.add_option("RUN", arguments->runs,
                  "recordings or traces of one job on different numbers of ranks, or a single one to predict from")
       ->required();
-  add_rank_map(app, arguments->rank_map);
+  add_reading(app, arguments->reading);
   app.add_option("--to", arguments->options.to,
                  "numbers of ranks to predict for, e.g. 64,128 (default: 2, 4 and 8 times the recorded number)")
       ->delimiter(',')

@@ -1,14 +1,13 @@
 #include "two_runs.h"
 
 #include "rankscope/analyzer/compare/render_comparison.h"
-#include "run_argument.h"
 
 namespace rankscope::cli {
 namespace {
 
 Result<analyzer::RunDigest> read(const TwoRuns& runs, const std::string& path, const std::string& label,
                                  const analyzer::ReportOptions& options) {
-  RS_TRY(const auto run, open(RunArgument{{path}, runs.rank_map}));
+  RS_TRY(const auto run, open(RunArgument{{path}, runs.reading}));
   RS_TRY_VOID(analyzer::check_ranks(*run, options.ranks, "--ranks").map_error(while_doing(path)));
   analyzer::RunDigest digest = analyzer::digest(*run, options, {label, path});
   RS_TRY_VOID(check_steps(digest.report).map_error(while_doing(path)));
@@ -19,8 +18,11 @@ Result<analyzer::RunDigest> read(const TwoRuns& runs, const std::string& path, c
 
 void add_comparison(CLI::App& app, TwoRuns& runs) {
   add_outputs(app, runs.outputs, "the comparison");
-  add_rank_map(app, runs.rank_map);
+  add_reading(app, runs.reading);
   add_selection(app, runs.selection);
+  app.add_flag(
+      "--accept-losses", runs.accept_losses,
+      "also judge runs that lack data, ranks or steps, or ended with an error; only the recorded data is judged");
   app.footer("docs/compare.md explains the output and every number. Options apply to both runs.");
 }
 
@@ -29,7 +31,7 @@ Result<analyzer::Comparison> compare(const TwoRuns& runs) {
   RS_TRY_VOID(check_outputs({runs.a, runs.b}, runs.outputs));
   RS_TRY(const analyzer::RunDigest a, read(runs, runs.a, runs.label_a, options));
   RS_TRY(const analyzer::RunDigest b, read(runs, runs.b, runs.label_b, options));
-  return analyzer::compare(a, b);
+  return analyzer::compare(a, b, runs.accept_losses ? analyzer::Losses::accepted : analyzer::Losses::refused);
 }
 
 Result<void> show(const TwoRuns& runs, const analyzer::Comparison& comparison,

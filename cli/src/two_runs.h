@@ -6,6 +6,7 @@
 
 #include "outputs.h"
 #include "rankscope/analyzer/compare/compare.h"
+#include "run_argument.h"
 #include "selection.h"
 
 namespace rankscope::cli {
@@ -16,9 +17,10 @@ struct TwoRuns {
   std::string b;
   std::string label_a;  ///< as sentences call it: "A", "the baseline"
   std::string label_b;
-  std::string rank_map;
+  ReadingOptions reading;
   Outputs outputs;
   Selection selection;
+  bool accept_losses = false;
 };
 
 /// Declares everything but the two runs.

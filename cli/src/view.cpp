@@ -43,7 +43,8 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   RS_TRY_VOID(ranks_from(arguments.ranks, "--ranks"));
   pass("--at", arguments.at);
   pass("--ranks", arguments.ranks);
-  pass("--rank-map", arguments.run.rank_map);
+  pass("--rank-map", arguments.run.reading.rank_map);
+  if (arguments.run.reading.keep_texts) command.emplace_back("--keep-texts");
   pass("--compare", arguments.compare);
   pass(session_of_viewer, arguments.session);
   pass("--picture", arguments.picture);

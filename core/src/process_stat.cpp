@@ -12,22 +12,34 @@
 
 namespace rankscope {
 
+namespace {
+
+/// Moves on by so many fields; false if there are fewer.
+bool skip_fields(std::string_view& text, int fields) {
+  for (; fields > 0; --fields) {
+    const std::size_t blank = text.find(' ');
+    if (blank == std::string_view::npos) return false;
+    text.remove_prefix(blank + 1);
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   // Fields count from the last ')' on: the program's name may hold blanks and brackets.
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string_view::npos || name_end + 2 >= text.size()) return std::nullopt;
   text.remove_prefix(name_end + 2);
   ProcessStat stat;
-  stat.state = text.front();
-  for (int field = 3; field < 22; ++field) {
-    const std::size_t blank = text.find(' ');
-    if (blank == std::string_view::npos) return std::nullopt;
-    text.remove_prefix(blank + 1);
-    if (field + 1 == 20) stat.threads = leading_number<std::int64_t>(text).value_or(0);
-  }
+  stat.state = text.front();  // field 3
+  if (!skip_fields(text, 20 - 3)) return std::nullopt;
+  stat.threads = leading_number<std::int64_t>(text).value_or(0);
+  if (!skip_fields(text, 22 - 20)) return std::nullopt;
   const auto start = leading_number<std::uint64_t>(text);
   if (!start) return std::nullopt;
   stat.start_ticks_of_boot = *start;
+  if (skip_fields(text, 52 - 22)) stat.wait_status = leading_number<int>(text).value_or(0);
   return stat;
 }
 

@@ -75,7 +75,9 @@ Result<StartOptions> start_options() {
   const QCommandLineOption compare{QStringLiteral("compare"),
                                    QStringLiteral("show this run below the other, aligned by step"),
                                    QStringLiteral("RUN")};
-  parser.addOptions({at, ranks, map, compare, session, picture, size});
+  const QCommandLineOption keep_texts{QStringLiteral("keep-texts"),
+                                      QStringLiteral("show strings as recorded, with their secrets")};
+  parser.addOptions({at, ranks, map, keep_texts, compare, session, picture, size});
   parser.addPositionalArgument(QStringLiteral("RUN"), QStringLiteral("a recording, or trace files of one kind"));
   parser.process(*QCoreApplication::instance());
   StartOptions options;
@@ -90,6 +92,8 @@ Result<StartOptions> start_options() {
     paths.pop_back();
   }
   options.other.rank_map = options.source.rank_map;
+  options.source.texts = parser.isSet(keep_texts) ? Texts::as_recorded : Texts::without_secrets;
+  options.other.texts = options.source.texts;
   options.session = parser.value(session).toStdString();
   options.picture = parser.value(picture).toStdString();
   RS_TRY(options.size, size_from(parser.value(size).toStdString()));

@@ -30,6 +30,7 @@ class Bundle(unittest.TestCase):
         if made.returncode != 0:
             raise AssertionError(made.stdout + made.stderr)
         cls.said = made.stdout
+        cls.checked = subprocess.run(["sha256sum", "--check", "bundle.tar.xz.sha256"], cwd=folder, capture_output=True, text=True)
         elsewhere = folder / "a folder with spaces"
         with tarfile.open(archive) as file:
             file.extractall(elsewhere)
@@ -41,13 +42,16 @@ class Bundle(unittest.TestCase):
     def tearDownClass(cls):
         cls.scratch.cleanup()
 
+    def test_its_checksum_lies_beside_it(self):
+        self.assertEqual(self.checked.returncode, 0, self.checked.stdout + self.checked.stderr)
+
     def test_the_sample_is_explained(self):
         result = run(self.program, "report", "samples/demo.rankscope", folder=self.home)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("Rank 2", result.stdout)
 
     def test_a_program_is_recorded(self):
-        result = run(self.program, "record", "--out", "true.rankscope", "--", "/bin/sh", "-c", "sleep 0.4", folder=self.home, RANK="0")
+        result = run(self.program, "record", "--out", "true.rankscope", "--", "/bin/sh", "-c", "sleep 0.8", folder=self.home, RANK="0")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stderr, "recorded [12] process.*, 1 rank")
         self.assertNotIn("LD_PRELOAD", result.stderr)

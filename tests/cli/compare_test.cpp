@@ -22,6 +22,8 @@ struct Plan {
   double forward_ms = 70;
   std::string dtype = "f32";
   std::uint64_t seed = 1;
+  double stall_ms = 0;  ///< of rank 0 in each fourth step
+  std::string more{};   ///< lines on processes and losses
 };
 
 /// Steps of a forward pass, with 1 % of noise.
@@ -30,6 +32,7 @@ std::string run_text(const Plan& plan) {
   std::normal_distribution<double> normal(1, 0.01);
   std::string text =
       "@run source=rankscope world_size=" + std::to_string(plan.ranks) + " clock=same_host clock_error=1000\n";
+  text += plan.more;
   std::vector<std::int64_t> now(static_cast<std::size_t>(plan.ranks));
   for (int rank = 0; rank < plan.ranks; ++rank)
     text += "@rank " + std::to_string(rank) + " meta.dtype=" + plan.dtype + " meta.global_batch=32\n";
@@ -44,6 +47,7 @@ std::string run_text(const Plan& plan) {
       span("step", begin, begin + length + 2000, "step index=" + std::to_string(step));
       span("forward", begin + 1000, begin + 1000 + length, "forward");
       begin += length + 2000;
+      if (rank == 0 && step % 4 == 3) begin += static_cast<std::int64_t>(plan.stall_ms * 1e6);
     }
   return text;
 }
@@ -146,6 +150,53 @@ TEST_F(TwoRuns, TheGateOpensForAnEqualRunAndStaysShutForASlowerOne) {
   EXPECT_EQ(gate(path("slower.txt"), base, "20%").status, 0);
 }
 
+TEST_F(TwoRuns, TheGateStaysShutForARunThatStallsInEachFourthStep) {
+  const auto base = write("base.txt", {.steps = 20});
+  const auto stalling = gate(write("stalling.txt", {.steps = 20, .seed = 2, .stall_ms = 180}), base);
+  EXPECT_EQ(stalling.status, 1) << stalling.out;
+  EXPECT_THAT(stalling.out, HasSubstr("FAIL: the mean step of the run is "));
+  EXPECT_THAT(stalling.out, HasSubstr("The median step takes "));
+}
+
+TEST_F(TwoRuns, TheGateOpensForTwentyEqualPairs) {
+  for (std::uint64_t pair = 0; pair < 20; ++pair) {
+    const auto base = write("base.txt", {.steps = 20, .seed = 2 * pair + 1});
+    const auto equal = gate(write("equal.txt", {.steps = 20, .seed = 2 * pair + 2}), base);
+    EXPECT_EQ(equal.status, 0) << pair << ": " << equal.out;
+  }
+}
+
+TEST_F(TwoRuns, ThatAreNotIntactAreNotJudgedUnlessLossesAreAccepted) {
+  const auto base = write("base.txt", {});
+  for (const auto& [more, words] :
+       {std::pair{"@quality segment_cut 1 a rank=1\n", "the run is not intact: 1 segment file of rank 1 was cut off"},
+        std::pair{"@quality events_dropped 9\n",
+                  "the run is not intact: 9 events were dropped because the ring buffer"},
+        std::pair{"@rank 1 pid=5 ended=vanished:0\n", "rank 1 was killed, crashed or called _exit"}}) {
+    const auto run = write("run.txt", {.seed = 2, .more = more});
+    const auto refused = gate(run, base);
+    EXPECT_EQ(refused.status, 4) << refused.out;
+    EXPECT_THAT(refused.err, HasSubstr(words));
+    EXPECT_THAT(refused.out, HasSubstr("With --accept-losses, "));
+    EXPECT_EQ(rankscope({"compare", base, run}).status, 4);
+    const auto accepted =
+        rankscope({"gate", run, "--baseline", base, "--max-regression", "3%", "--accept-losses", "--json", path("x")});
+    EXPECT_EQ(accepted.status, 0) << accepted.out;
+    EXPECT_THAT(accepted.out, HasSubstr("Losses were accepted (--accept-losses)"));
+    EXPECT_EQ(nlohmann::json::parse(testing::read_file(path("x"))).at("losses_accepted"), true);
+    EXPECT_EQ(rankscope({"compare", base, run, "--accept-losses"}).status, 0);
+  }
+}
+
+TEST_F(TwoRuns, LossesOfRanksThatAreNotComparedDoNotChangeTheStatus) {
+  const auto base = write("base.txt", {});
+  const auto run = write("run.txt", {.seed = 2, .more = "@quality segment_cut 1 a rank=1\n"});
+  const auto result = rankscope({"compare", base, run, "--ranks", "0"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_THAT(result.out,
+              HasSubstr("Outside the compared steps and ranks of B: 1 segment file of rank 1 was cut off."));
+}
+
 TEST_F(TwoRuns, TheGateCannotTellOfAnotherJob) {
   const auto base = write("base.txt", {});
   const auto larger = gate(write("larger.txt", {.ranks = 4}), base);
@@ -181,7 +232,8 @@ TEST_F(TwoRuns, WrongOptionsOfTheGateAreNamed) {
 
 TEST_F(TwoRuns, HelpNamesTheExitStatuses) {
   EXPECT_THAT(rankscope({"gate", "--help"}).out, HasSubstr("Exit status: 0 pass, 1 "));
-  EXPECT_THAT(rankscope({"compare", "--help"}).out, HasSubstr("--json"));
+  EXPECT_THAT(rankscope({"compare", "--help"}).out, HasSubstr("Exit status: 0 compared, "));
+  EXPECT_THAT(rankscope({"compare", "--help"}).out, HasSubstr("--accept-losses"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "support/run_program.h"
+#include "support/secret_places.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope {
@@ -71,16 +72,62 @@ TEST(Pack, SecretsAreHiddenUnlessAskedFor) {
   const std::string run = (folder / "run.rankscope").string();
   const auto packed = rankscope({"pack", run});
   ASSERT_EQ(packed.status, 0) << packed.err;
-  EXPECT_THAT(packed.err, HasSubstr("3 secrets hidden"));
+  EXPECT_THAT(packed.err, HasSubstr("secrets hidden in 3 strings"));
   const auto dump = rankscope({"dump", run + ".tar.zst"});
   EXPECT_THAT(dump.out, Not(HasSubstr("hunter2")));
   EXPECT_THAT(dump.out, Not(HasSubstr("s3cr3tvalue")));
   EXPECT_THAT(dump.out, HasSubstr("login https://me:*******@git.example"));
   EXPECT_THAT(dump.out, HasSubstr("lr=0.1"));
   EXPECT_THAT(dump.out, Not(HasSubstr("chunks_corrupt"))) << "the checksums are of what was written";
+  EXPECT_EQ(dump.out, rankscope({"dump", run}).out) << "also the number of strings that were changed";
 
-  ASSERT_EQ(rankscope({"pack", run, "--keep-secrets"}).status, 0);
-  EXPECT_THAT(rankscope({"dump", run + ".tar.zst"}).out, HasSubstr("s3cr3tvalue"));
+  ASSERT_EQ(rankscope({"pack", run, "--keep-texts"}).status, 0);
+  EXPECT_THAT(rankscope({"dump", run + ".tar.zst", "--keep-texts"}).out, HasSubstr("s3cr3tvalue"));
+  EXPECT_THAT(rankscope({"dump", run + ".tar.zst"}).out, Not(HasSubstr("s3cr3tvalue")));
+}
+
+TEST(Pack, APackThatKeepsSecretsCanBePackedAgainWithoutThem) {
+  const TemporaryFolder folder;
+  record_secrets(folder / "run.rankscope");
+  const std::string run = (folder / "run.rankscope").string();
+  const std::string kept = (folder / "kept.tar.zst").string();
+  const std::string scrubbed = (folder / "scrubbed.tar.zst").string();
+  ASSERT_EQ(rankscope({"pack", run, kept, "--keep-texts"}).status, 0);
+  const auto again = rankscope({"pack", kept, scrubbed});
+  ASSERT_EQ(again.status, 0) << again.err;
+  const auto dump = rankscope({"dump", scrubbed, "--keep-texts"});
+  EXPECT_THAT(dump.out, HasSubstr("lr="));
+  EXPECT_THAT(dump.out, Not(HasSubstr("hunter2")));
+  EXPECT_EQ(rankscope({"dump", scrubbed}).out, rankscope({"dump", run}).out);
+}
+
+TEST(Pack, TracesAndTextsArePackedAsTheirRun) {
+  const TemporaryFolder folder;
+  std::ofstream{folder / "rank0.json"} << testing::with_secret(testing::kineto_with_places, testing::kineto_places(),
+                                                               "@OP@");
+  std::ofstream{folder / "run.txt"} << "0 compute 0 10 \"token=c4n4ryB1rd77x\"\n";
+  for (const char* name : {"rank0.json", "run.txt"}) {
+    const std::string input = (folder / name).string();
+    const auto packed = rankscope({"pack", input});
+    ASSERT_EQ(packed.status, 0) << packed.err;
+    EXPECT_THAT(packed.err, HasSubstr("secrets hidden in "));
+    EXPECT_THAT(packed.err, Not(HasSubstr("in 0 strings")));
+    EXPECT_EQ(rankscope({"dump", input + ".tar.zst"}).out, rankscope({"dump", input}).out);
+  }
+}
+
+TEST(Pack, SeveralTracesArePackedIntoTheLastName) {
+  const TemporaryFolder folder;
+  std::vector<std::string> words{"pack"};
+  for (const char* rank : {"0", "1"}) {
+    words.push_back((folder / (std::string{"rank"} + rank + ".json")).string());
+    std::ofstream{words.back()} << R"({"distributedInfo": {"rank": )" << rank << R"(}, "traceEvents": [
+      {"ph": "X", "cat": "cpu_op", "name": "mm", "pid": 7, "tid": 7, "ts": 1, "dur": 2, "args": {}}]})";
+  }
+  words.push_back((folder / "out.tar.zst").string());
+  const auto packed = rankscope(words);
+  ASSERT_EQ(packed.status, 0) << packed.err;
+  EXPECT_THAT(rankscope({"dump", words.back()}).out, HasSubstr("1 op"));
 }
 
 TEST(Pack, WhatIsNoPackIsRefusedInOneSentence) {

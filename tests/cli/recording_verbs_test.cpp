@@ -1,7 +1,9 @@
 // record and train as a user calls them; what the recorder itself does is tested in tests/collectors.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -197,6 +199,54 @@ TEST_F(RecordingVerbs, AnUnwritableFolderIsSaidBeforeTheCommandRuns) {
       run_program({RANKSCOPE_PROGRAM, "record", "--out", "/proc/no/run.rankscope", "--", "echo", "ran"});
   EXPECT_EQ(result.status, 5);
   EXPECT_EQ(result.out, "");
+}
+
+/// What a command does under the recorder, if events can only be kept in `spool`.
+testing::ProgramResult record_into(const std::string& spool, std::vector<std::string> options) {
+  std::vector<std::string> words{RANKSCOPE_PROGRAM, "record"};
+  words.insert(words.end(), options.begin(), options.end());
+  for (const char* word : {"--", "sh", "-c", "echo ran; exit 7"}) words.emplace_back(word);
+  return run_program(words, {"RANKSCOPE_SPOOL=" + spool, "RANK=0"});
+}
+
+TEST_F(RecordingVerbs, WithoutAFolderForEventsTheCommandRunsOnlyIfThatIsAskedFor) {
+  const auto refused = record_into("/proc/no", {"--out", out()});
+  EXPECT_EQ(refused.status, 5);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("set RANKSCOPE_SPOOL"));
+  const auto ran = record_into("/proc/no", {"--out", out(), "--or-run"});
+  EXPECT_EQ(ran.status, 7);
+  EXPECT_EQ(ran.out, "ran\n");
+  EXPECT_THAT(ran.err, HasSubstr("sh runs without being recorded: cannot create a folder"));
+  EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+  EXPECT_FALSE(fs::exists(out())) << "no recording that holds nothing";
+}
+
+TEST_F(RecordingVerbs, AFullFolderForEventsIsSaidBeforeTheCommandRuns) {
+  fs::create_directory(folder_ / "full");
+  if (mount("rankscope-test", (folder_ / "full").c_str(), "tmpfs", 0, "size=64k") != 0)
+    GTEST_SKIP() << "mounting a small tmpfs needs root";
+  const std::string full = (folder_ / "full").string();
+  const auto refused = record_into(full, {"--out", out()});
+  const auto ran = record_into(full, {"--out", out(), "--or-run"});
+  const bool is_empty = fs::is_empty(full);
+  umount2(full.c_str(), MNT_DETACH);
+  EXPECT_EQ(refused.status, 5);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("there is no room for recorded events in " + full));
+  EXPECT_EQ(ran.status, 7);
+  EXPECT_EQ(ran.out, "ran\n");
+  EXPECT_TRUE(is_empty) << "no spool stays behind";
+}
+
+TEST_F(RecordingVerbs, AnUnrecordedCommandThatIsAbsentIs127) {
+  EXPECT_EQ(
+      run_program({RANKSCOPE_PROGRAM, "record", "--or-run", "--out", "/proc/no/run", "--", "no-such-program"}).status,
+      127);
+}
+
+TEST_F(RecordingVerbs, WrongOptionsAreWrongAlsoIfTheCommandCouldRunUnrecorded) {
+  EXPECT_EQ(run_program({RANKSCOPE_PROGRAM, "record", "--or-run", "--ring-kib", "1", "--", "true"}).status, 2);
 }
 
 }  // namespace

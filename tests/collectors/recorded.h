@@ -52,7 +52,7 @@ class Variable {
 /// one. The preloaded recorder brings libtsan, but behind libc, which therefore starts the threads and tells libtsan
 /// nothing of them: the first call of the recorder on a thread of the program ends it, and the recorder's own thread is
 /// not even started, since libtsan's thread-local storage (767 KiB) does not fit on its stack. So there are no host
-/// samples, and no segment of a process with a rank but without events. What the main thread tells is recorded.
+/// samples of processes with events. What the main thread tells is recorded.
 #if defined(__SANITIZE_THREAD__)
 #define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "without ThreadSanitizer in it, only its main thread records"
 #else

@@ -18,6 +18,14 @@ TEST(ProcessStat, StateAndStartStandBehindAnyName) {
   }
 }
 
+TEST(ProcessStat, TheStatusOfAMainThreadThatHasEndedIsTheLastField) {
+  const std::string until_52 = " 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 0";
+  const auto stat = parse_process_stat("42 (sh) Z " + std::string{rest} + until_52 + " 768\n");
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->wait_status, 768);
+  EXPECT_EQ(parse_process_stat("42 (sh) Z " + std::string{rest})->wait_status, 0) << "of an old kernel";
+}
+
 TEST(ProcessStat, ATextThatEndsEarlyIsNone) {
   for (const char* text : {"", "42", "42 (sh)", "42 (sh) ", "42 (sh) S 1 2 3"})
     EXPECT_FALSE(parse_process_stat(text)) << text;

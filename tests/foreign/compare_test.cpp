@@ -49,7 +49,7 @@ TEST_P(RealRuns, FindNothingInThemselvesAndExactlyTheOneKernelThatIsSlower) {
 
   const auto longer = testing::repeated(*run_, 3);
   const RunDigest a = digest(*longer, {}, {"A", "a"});
-  const Comparison itself = compare(a, a);
+  const Comparison itself = compare(a, a, Losses::accepted);  // of 16 ranks, only one was traced
   EXPECT_EQ(itself.steps.verdict, StepVerdict::unchanged);
   EXPECT_TRUE(itself.keys.changed.empty() && itself.keys.appeared.empty() && itself.keys.gone.empty());
   EXPECT_EQ(itself.keys.maybe_chance, 0);

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "alignment/domains.h"
 #include "alignment/edges.h"
 #include "alignment/observations.h"
+#include "alignment/shared_clock.h"
 #include "alignment/solve.h"
 #include "clocks/clock_trust.h"
 #include "math/statistics.h"
@@ -105,7 +108,8 @@ class Aligner {
     if (has_stated_clock(run_) && !split_) return as_recorded();
     if (domains_.clocks.size() < 2) return on_one_clock();
     measure();
-    if (ends_agree()) return assumed_shared();
+    if (ends_agree()) return measured_as_shared();
+    if (const auto error_ns = possible_error_ns()) return possibly_shared(*error_ns);
     move();
     return std::move(result_);
   }
@@ -187,19 +191,39 @@ class Aligner {
     return first + second;
   }
 
-  Alignment assumed_shared() {
-    const std::int64_t same = same_clock_error_ns(run_);
-    const std::int64_t error = std::llround(farthest_apart_ns(positions_, shown_) + unsureness_ns()) + same;
+  Alignment measured_as_shared() {
+    const std::int64_t error =
+        std::llround(farthest_apart_ns(positions_, shown_) + unsureness_ns()) + same_clock_error_ns(run_);
     fill_rows(std::vector<ClockMap>(positions_.size()));
+    return assumed_shared(error, "operations end on all ranks at the same time");
+  }
+
+  /// metrics.md 7.8: of ranks that compute on CPUs, whose hosts are not known.
+  [[nodiscard]] std::optional<std::int64_t> possible_error_ns() const {
+    const auto on_device = [this](RankId rank) { return run_.has_accelerator(rank); };
+    if (names_hosts(run_) || !measured_.empty() || run_.info().clock.method != "wall_clock" ||
+        std::ranges::any_of(run_.ranks(), on_device))
+      return std::nullopt;
+    return shared_clock_error_ns(crossings_of(run_), run_.ranks().size(), run_.extent());
+  }
+
+  Alignment possibly_shared(std::int64_t error_ns) {
+    for (const Clock& clock : domains_.clocks) result_.section.clocks.push_back(row_of(run_, clock));
+    return assumed_shared(error_ns,
+                          "the recorded times do not contradict this: no rank ends an operation before all ranks that "
+                          "it waits for have started the operation");
+  }
+
+  Alignment assumed_shared(std::int64_t error_ns, std::string_view why) {
     result_.section.assumed_shared = true;
     result_.section.notes.push_back(
-        format("{}; one shared clock is assumed, because operations end on all ranks at the same time.",
-               names_hosts(run_) ? "The files do not say when their clocks started" : "The hosts are not known"));
-    result_.clock = {"assumed_shared", nanoseconds{error}};
+        format("{}; one shared clock is assumed, because {}.",
+               names_hosts(run_) ? "The files do not say when their clocks started" : "The hosts are not known", why));
+    result_.clock = {"assumed_shared", nanoseconds{error_ns}};
     result_.model = {.of_rank = domains_.of_rank,
                      .clocks = std::vector<ClockStanding>(domains_.clocks.size()),
-                     .same_clock_error_ns = same,
-                     .allowance_ns = error};
+                     .same_clock_error_ns = same_clock_error_ns(run_),
+                     .allowance_ns = error_ns};
     return std::move(result_);
   }
 
@@ -324,10 +348,13 @@ class Aligner {
 }  // namespace
 
 Alignment align_clocks(const Run& run) {
-  EndMatching found = match_by_ends(run);
-  Alignment aligned = Aligner(found.run ? *found.run : run).align();
-  if (!aligned.moved) aligned.moved = std::move(found.run);
-  if (!found.note.empty()) aligned.section.notes.push_back(std::move(found.note));
+  TimeMatching collectives = match_by_ends(run);
+  TimeMatching pairs = match_pairs(collectives.run ? *collectives.run : run);
+  if (!pairs.run) pairs.run = std::move(collectives.run);
+  Alignment aligned = Aligner(pairs.run ? *pairs.run : run).align();
+  if (!aligned.moved) aligned.moved = std::move(pairs.run);
+  for (std::string* note : {&collectives.note, &pairs.note})
+    if (!note->empty()) aligned.section.notes.push_back(std::move(*note));
   return aligned;
 }
 

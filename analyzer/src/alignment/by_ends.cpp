@@ -47,7 +47,7 @@ std::string_view kind_of(std::string_view op) { return op == "sendrecv" ? "allto
 std::vector<End> ends_without_group(const Run& run) {
   std::vector<End> ends;
   for (const Collective& part : run.collectives())
-    if (!part.group.is_set() && part.state == CommState::finished)
+    if (!part.group.is_set() && part.state == CommState::finished && !is_point_to_point(run.text(part.op)))
       ends.push_back({kind_of(run.text(part.op)), ns_of(part.finished), part.rank,
                       static_cast<std::uint32_t>(&part - run.collectives().data()), part.bytes});
   std::ranges::sort(ends, {}, &End::order);
@@ -204,7 +204,7 @@ class EndGrouping {
     if (groups_.size() == 1) add_left_over();
   }
 
-  [[nodiscard]] EndMatching result() && {
+  [[nodiscard]] TimeMatching result() && {
     if (groups_.empty()) return {};
     return {RunBuilder::regrouped(run_, groups_, memberships_),
             format("The recording does not say which calls of the ranks belong to the same collective. {} "
@@ -250,7 +250,7 @@ class EndGrouping {
 
 }  // namespace
 
-EndMatching match_by_ends(const Run& run) {
+TimeMatching match_by_ends(const Run& run) {
   const std::vector<End> ends = ends_without_group(run);
   if (ranks_in(ends).size() < 2) return {};
   const Found narrow = operations_in(ends, near_ends);
@@ -259,7 +259,7 @@ EndMatching match_by_ends(const Run& run) {
   EndGrouping grouping(run, ends);
   const std::size_t parts = parts_found(better);
   if (parts > 0 && parts * one_matched_of >= ends.size()) grouping.add(better);
-  EndMatching found = std::move(grouping).result();
+  TimeMatching found = std::move(grouping).result();
   if (!found.run)
     found.note =
         "The recording does not say which calls of different ranks form one operation, and too few calls end at the "

@@ -22,6 +22,12 @@ std::string drift_text(const ClockRow& clock) {
   return clock.drift_known ? format("{:+.2f} ppm", clock.drift_ppm) : "not measured";
 }
 
+Cell not_aligned(const ClockRow& clock, const ClocksSection& section) {
+  if (section.assumed_shared) return {"one shared clock is assumed", Tone::faint};
+  const std::string why = clock.why_apart.empty() ? std::string{} : ": " + printable(clock.why_apart);
+  return {"not aligned" + why, Tone::warning};
+}
+
 std::string apart_text(const ClocksSection& section) {
   if (section.assumed_shared) return {};
   std::vector<const ClockRow*> moved;
@@ -91,8 +97,7 @@ Table clock_table(const ClocksSection& section, std::size_t limit) {
     std::vector<Cell> cells{{printable(clock->name)}, {format("{}", clock->ranks.size())}};
     if (!clock->aligned) {
       for (int i = 0; i < 6; ++i) cells.push_back({"-", Tone::faint});
-      const std::string why = clock->why_apart.empty() ? std::string{} : ": " + printable(clock->why_apart);
-      cells.push_back({"not aligned" + why, Tone::warning});
+      cells.push_back(not_aligned(*clock, section));
     } else if (clock->name == clock->reference) {
       cells.push_back({"the others", Tone::faint});
       for (int i = 0; i < 2; ++i) cells.push_back({"-", Tone::faint});

@@ -19,6 +19,7 @@ std::size_t index_of(DelayPart part) { return static_cast<std::size_t>(part); }
 /// What the rank did in a stretch with these layers.
 std::size_t part_of(std::uint32_t bits) {
   if (has(bits, Layer::compute)) return index_of(DelayPart::compute);
+  if (has(bits, Layer::own_in_comm) && !has(bits, Layer::accelerator)) return index_of(DelayPart::host);
   if (has(bits, Layer::transfer)) return index_of(DelayPart::network);
   if (has(bits, Layer::wait)) return spent_waiting;
   if (has(bits, Layer::unsplit)) return index_of(DelayPart::unmatched);
@@ -26,6 +27,11 @@ std::size_t part_of(std::uint32_t bits) {
   if (has(bits, Layer::memory)) return index_of(DelayPart::memory);
   if (has(bits, Layer::for_others)) return index_of(DelayPart::unmatched);
   return index_of(has(bits, Layer::data) ? DelayPart::data : DelayPart::host);
+}
+
+/// On a CPU rank: what the host does while a send or receive is under way is no waiting.
+IntervalSet work_during_pairs(const Layers& layers) {
+  return of(layers, Layer::accelerator).empty() ? of(layers, Layer::own_in_comm) : IntervalSet{};
 }
 
 /// The rows of one rank: Run::collectives() is sorted by rank.
@@ -40,7 +46,8 @@ std::pair<std::uint32_t, std::uint32_t> rows_of(const Run& run, RankId rank) {
 std::vector<ExposedWait> exposed_waits(const Run& run, RankId rank, const Matching& matching, const Layers& layers,
                                        const CountedWindows& windows) {
   const IntervalSet exposed =
-      without(without(of(layers, Layer::wait), of(layers, Layer::compute)), of(layers, Layer::transfer));
+      without(without(without(of(layers, Layer::wait), of(layers, Layer::compute)), of(layers, Layer::transfer)),
+              work_during_pairs(layers));
   const IntervalSet counted = common_part(exposed, IntervalSet::from(windows.ranges));
   Inside anywhere{exposed};
   Inside in_windows{counted};

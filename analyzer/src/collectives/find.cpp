@@ -214,11 +214,13 @@ void count_unmatched(const CollectivesSection& section, const RowSet& rows_alone
     quality.add(Counter::collectives_unmatched, static_cast<std::uint64_t>(section.unmatched - alone));
 }
 
-/// The largest distance between ends in one of the operations that were found by them.
+/// The largest distance between ends in one of the collectives that were found by them.
 std::int64_t ends_apart_ns(const Run& run, std::span<const Operation> operations) {
   std::int64_t most = 0;
   for (const Operation& operation : operations) {
-    if (!run.groups()[operation.group.index()].by_ends || !all_finished(run, operation)) continue;
+    if (!run.groups()[operation.group.index()].by_ends || is_point_to_point(run.text(operation.op)) ||
+        !all_finished(run, operation))
+      continue;
     const auto [first, last] = std::ranges::minmax(
         operation.members, {}, [&run](std::uint32_t row) { return run.collectives()[row].finished; });
     most = std::max(most, (run.collectives()[last].finished - run.collectives()[first].finished).count());
@@ -226,12 +228,20 @@ std::int64_t ends_apart_ns(const Run& run, std::span<const Operation> operations
   return most;
 }
 
-std::string key_of(const Run& run, const MatchedOperations& found, std::span<const Operation> operations) {
+std::string key_of_collectives(const Run& run, const MatchedOperations& found, std::span<const Operation> operations) {
   if (found.by_ends)
     return format("end times that agree within {} (the recording names no groups)",
                   duration_text(ends_apart_ns(run, operations)));
   if (found.in_steps) return "group and call order in each step (sequence numbers are missing)";
   return found.by_call_order ? "group and call order (sequence numbers are missing)" : "group and sequence number";
+}
+
+std::string key_of(const Run& run, const MatchedOperations& found, std::span<const Operation> operations) {
+  const auto is_pair = [&run](const Operation& operation) { return is_point_to_point(run.text(operation.op)); };
+  constexpr std::string_view pairs = "times of sends and receives (the recording names no partners)";
+  if (!found.pairs_by_times) return key_of_collectives(run, found, operations);
+  if (std::ranges::all_of(operations, is_pair)) return std::string{pairs};
+  return format("{}; {}", key_of_collectives(run, found, operations), pairs);
 }
 
 /// Why there is nothing to match.

@@ -61,15 +61,21 @@ void key_pairs(const Run& run, Rows rows, std::vector<Keyed>& out) {
   }
 }
 
-std::vector<Keyed> key_all(const Run& run, const CallOrder& calls, bool& by_call_order, bool& by_ends) {
+/// How the rows of one group were found that the recording does not name.
+void note_how(const Run& run, const Collective& row, MatchedOperations& out) {
+  if (!run.groups()[row.group.index()].by_ends) return;
+  (is_point_to_point(run.text(row.op)) ? out.pairs_by_times : out.by_ends) = true;
+}
+
+std::vector<Keyed> key_all(const Run& run, const CallOrder& calls, MatchedOperations& out) {
   std::vector<Keyed> keyed;
   const std::span<const Collective> all = run.collectives();
   for (std::size_t begin = 0; begin < all.size();) {
     std::size_t end = begin;
     while (end < all.size() && all[end].rank == all[begin].rank && all[end].group == all[begin].group) ++end;
     if (is_shared(run, all[begin])) {
-      by_ends = by_ends || run.groups()[all[begin].group.index()].by_ends;
-      key_collectives(run, all.subspan(begin, end - begin), calls, keyed, by_call_order);
+      note_how(run, all[begin], out);
+      key_collectives(run, all.subspan(begin, end - begin), calls, keyed, out.by_call_order);
       key_pairs(run, all.subspan(begin, end - begin), keyed);
     }
     begin = end;
@@ -151,7 +157,7 @@ MatchedOperations match_operations(const Run& run, const ClockTrust& clocks) {
   MatchedOperations out;
   const CallOrder calls{run, clocks};
   out.in_steps = calls.in_steps();
-  const std::vector<Keyed> keyed = key_all(run, calls, out.by_call_order, out.by_ends);
+  const std::vector<Keyed> keyed = key_all(run, calls, out);
   out.rows = keyed.size();
   for (std::size_t begin = 0; begin < keyed.size();) {
     std::size_t end = begin;

@@ -17,7 +17,8 @@ struct MatchedOperations {
   std::uint64_t rows = 0;                    ///< members of groups with at least two ranks
   bool by_call_order = false;                ///< sequence numbers were missing in some group
   bool in_steps = false;                     ///< ... whose calls were then counted anew in each step
-  bool by_ends = false;                      ///< some group was not recorded, but found by when its operations ended
+  bool by_ends = false;                      ///< some group was not recorded, but found by when its collectives ended
+  bool pairs_by_times = false;  ///< some sends and receives did not name their partners, but were paired by their times
 };
 
 [[nodiscard]] MatchedOperations match_operations(const Run& run, const ClockTrust& clocks);

@@ -17,6 +17,7 @@ constexpr std::string_view open = "it was not finished: the rank hung or ended d
 constexpr std::string_view open_elsewhere = "it was not finished on the other ranks: they hung or ended during it";
 constexpr std::string_view disagree =
     "the ranks disagree about what the operation is: probably a bug in the recorded program";
+constexpr std::string_view no_partner = "the recording does not say which rank its partner was";
 constexpr std::string_view no_end = "no other rank ended an operation at the same time";
 constexpr std::string_view outside =
     "the other ranks recorded only earlier or later operations: the recordings do not cover the same time";
@@ -57,6 +58,7 @@ class Reasons {
     if (desynced_[index]) return disagree;
     const Group& group = run_.groups()[row.group.index()];
     const bool pair = is_point_to_point(run_.text(row.op));
+    if (pair && row.peer < 0) return no_partner;
     if (pair ? !is_given(row.peer) : std::ranges::none_of(group.members, [&](RankId rank) {
           return rank != row.rank && is_given(rank.value);
         }))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -14,13 +15,13 @@ namespace {
 constexpr double low_share = 0.025;
 constexpr double high_share = 0.975;
 
-/// Medians of resampled series: blocks of neighbours, so that what lasts for several steps stays together.
-std::vector<std::int64_t> drawn_medians(std::span<const std::int64_t> series, std::mt19937_64& random) {
+/// Measures of resampled series: blocks of neighbours, so that what lasts for several steps stays together.
+std::vector<std::int64_t> draws_of(std::span<const std::int64_t> series, StepMeasure measure, std::mt19937_64& random) {
   const std::size_t block = block_length(series.size());
   const std::size_t places = series.size() - block + 1;
-  std::vector<std::int64_t> medians(bootstrap_draws);
+  std::vector<std::int64_t> drawn(bootstrap_draws);
   std::vector<std::int64_t> draw;
-  for (std::int64_t& value : medians) {
+  for (std::int64_t& value : drawn) {
     draw.clear();
     while (draw.size() < series.size()) {
       // No std distribution: each standard library draws differently from the same generator.
@@ -29,12 +30,17 @@ std::vector<std::int64_t> drawn_medians(std::span<const std::int64_t> series, st
       const auto chosen = series.subspan(from, length);
       draw.insert(draw.end(), chosen.begin(), chosen.end());
     }
-    value = median(draw);
+    value = measured(draw, measure);
   }
-  return medians;
+  return drawn;
 }
 
 double change_of(std::int64_t a, std::int64_t b) { return static_cast<double>(b) / static_cast<double>(a) - 1; }
+
+/// In whole nanoseconds.
+std::int64_t mean_of(std::span<const std::int64_t> series) {
+  return std::accumulate(series.begin(), series.end(), std::int64_t{0}) / static_cast<std::int64_t>(series.size());
+}
 
 /// Linear between order statistics (C4), of ascending values.
 double quantile_of(std::span<const double> sorted, double share) {
@@ -55,16 +61,26 @@ std::size_t block_length(std::size_t count) {
   return std::min(count, std::max<std::size_t>(3, root));
 }
 
-MedianChange change_of_medians(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
-  RS_CHECK(a.size() > block_length(a.size()) && b.size() > block_length(b.size()) && median(a) > 0);
+std::int64_t measured(std::span<const std::int64_t> series, StepMeasure measure) {
+  switch (measure) {
+    case StepMeasure::median:
+      return median(series);
+    case StepMeasure::mean:
+      return mean_of(series);
+  }
+  return 0;
+}
+
+MeasureChange change_between(std::span<const std::int64_t> a, std::span<const std::int64_t> b, StepMeasure measure) {
+  RS_CHECK(a.size() > block_length(a.size()) && b.size() > block_length(b.size()) && measured(a, measure) > 0);
   std::mt19937_64 random{bootstrap_seed};
-  const std::vector<std::int64_t> medians_a = drawn_medians(a, random);
-  const std::vector<std::int64_t> medians_b = drawn_medians(b, random);
+  const std::vector<std::int64_t> drawn_a = draws_of(a, measure, random);
+  const std::vector<std::int64_t> drawn_b = draws_of(b, measure, random);
   std::vector<double> changes(bootstrap_draws);
   for (std::size_t i = 0; i < bootstrap_draws; ++i)
-    changes[i] = change_of(std::max<std::int64_t>(1, medians_a[i]), medians_b[i]);
+    changes[i] = change_of(std::max<std::int64_t>(1, drawn_a[i]), drawn_b[i]);
   std::ranges::sort(changes);
-  const double change = change_of(median(a), median(b));
+  const double change = change_of(measured(a, measure), measured(b, measure));
   const double wider = widening(std::min(a.size(), b.size()));
   const double below = std::max(0.0, change - quantile_of(changes, low_share));
   const double above = std::max(0.0, quantile_of(changes, high_share) - change);

@@ -9,9 +9,9 @@
 
 #include "compare/bootstrap.h"
 #include "compare/key_changes.h"
-#include "math/statistics.h"
+#include "compare/losses.h"
+#include "compare/step_changes.h"
 #include "rankscope/core/format.h"
-#include "rules/severity.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -71,7 +71,9 @@ Likeness compare_facts(const RunDigest& a, const RunDigest& b) {
     if (of_a != of_b) likeness.differences.push_back({std::string{what}, of_a, of_b, says == Says::another_job});
   };
   note("world size", format("{}", a.report.world_size), format("{}", b.report.world_size), Says::another_job);
-  note("ranks recorded", format("{}", a.report.ranks.size()), format("{}", b.report.ranks.size()), Says::another_job);
+  // Ranks of one world that were not recorded are losses (17.4).
+  note("ranks recorded", format("{}", a.report.ranks.size()), format("{}", b.report.ranks.size()),
+       Says::other_surroundings);
   const auto facts_a = comparable_facts_of(a);
   const auto facts_b = comparable_facts_of(b);
   std::map<std::string, std::string> either = facts_a;
@@ -158,7 +160,7 @@ std::string why_no_steps(const RunDigest& run) {
   return run.step_walls_ns.empty() ? "no step is complete" : "";
 }
 
-ComparedRun facts_of(const RunDigest& run) {
+ComparedRun facts_of(const RunDigest& run, const RunDigest& other) {
   const Report& report = run.report;
   ComparedRun facts{.name = run.name,
                     .source = report.source,
@@ -168,44 +170,17 @@ ComparedRun facts_of(const RunDigest& run) {
                     .median_ns = std::nullopt,
                     .why_no_steps = why_no_steps(run),
                     .losses = {}};
-  if (!run.step_walls_ns.empty()) facts.median_ns = median(run.step_walls_ns);
+  if (!run.step_walls_ns.empty()) {
+    facts.median_ns = measured(run.step_walls_ns, StepMeasure::median);
+    facts.mean_ns = measured(run.step_walls_ns, StepMeasure::mean);
+  }
   for (const QualityRow& row : report.data_quality) {
     const CounterInfo& info = info_of(row.counter);
     if (info.severity != Severity::info) facts.losses.push_back(format("{}: {}", info.name, row.value));
   }
+  facts.lost = run.lost;
+  std::ranges::copy(lost_against(run, other), std::back_inserter(facts.lost));
   return facts;
-}
-
-/// Why the step times of the two cannot be compared; empty if they can.
-std::string why_not(const ComparedRun& a, const ComparedRun& b) {
-  for (const ComparedRun* run : {&a, &b}) {
-    const std::string& name = run->name.label;
-    if (!run->median_ns) return format("{} has no counted steps ({})", name, run->why_no_steps);
-    if (*run->median_ns <= 0) return format("half of the steps of {} take no time at all", name);
-    if (run->counted_steps < static_cast<std::int64_t>(least_compared_steps))
-      return format("{} has {}, but {} are needed to distinguish a change from chance", name,
-                    counted(run->counted_steps, "counted step"), least_compared_steps);
-  }
-  return {};
-}
-
-/// metrics.md 17.1.
-StepComparison compare_steps(const RunDigest& run_a, const RunDigest& run_b, const ComparedRun& a,
-                             const ComparedRun& b) {
-  StepComparison steps;
-  steps.why = why_not(a, b);
-  if (a.median_ns.value_or(0) > 0 && b.median_ns)
-    steps.change = static_cast<double>(*b.median_ns) / static_cast<double>(*a.median_ns) - 1;
-  if (!steps.why.empty()) return steps;
-  const MedianChange found = change_of_medians(run_a.step_walls_ns, run_b.step_walls_ns);
-  steps.low = found.low;
-  steps.high = found.high;
-  const bool changed = (found.low > 0 || found.high < 0) && std::abs(found.change) >= least_change;
-  steps.verdict = StepVerdict::unchanged;
-  if (!changed) return steps;
-  steps.verdict = found.change > 0 ? StepVerdict::slower : StepVerdict::faster;
-  steps.severity = severity_of(std::abs(found.change), two_runs_limits);
-  return steps;
 }
 
 struct Computation {
@@ -256,12 +231,13 @@ bool any_part_changed(const Comparison& comparison) {
 
 }  // namespace
 
-Comparison compare(const RunDigest& a, const RunDigest& b) {
+Comparison compare(const RunDigest& a, const RunDigest& b, Losses losses) {
   Comparison result;
-  result.a = facts_of(a);
-  result.b = facts_of(b);
+  result.a = facts_of(a, b);
+  result.b = facts_of(b, a);
   result.asked_for = {a.steps_asked_for, a.report.asked_for.ranks};
-  result.steps = compare_steps(a, b, result.a, result.b);
+  result.losses = losses;
+  result.steps = compare_steps({a, result.a}, {b, result.b}, losses);
   result.split = compare_splits(a, b);
   result.keys = compare_keys(a, b);
   if (!any_part_changed(result)) result.keys.below.clear();
@@ -270,20 +246,6 @@ Comparison compare(const RunDigest& a, const RunDigest& b) {
   result.likeness = compare_facts(a, b);
   if (a.ranks.size() != b.ranks.size()) result.scaling = scaling_of(a, b);
   return result;
-}
-
-std::string_view name_of(StepVerdict verdict) {
-  switch (verdict) {
-    case StepVerdict::unchanged:
-      return "unchanged";
-    case StepVerdict::slower:
-      return "slower";
-    case StepVerdict::faster:
-      return "faster";
-    case StepVerdict::cannot_tell:
-      return "cannot_tell";
-  }
-  return "?";
 }
 
 }  // namespace rankscope::analyzer

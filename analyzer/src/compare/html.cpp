@@ -23,12 +23,15 @@ void write_verdict(Writer& page, const ComparisonView& view) {
   }
   const Comparison& comparison = view.comparison;
   const auto list = page.scope("dl", {{"class", "figures"}});
-  for (const ComparedRun* run : {&comparison.a, &comparison.b})
+  for (const ComparedRun* run : {&comparison.a, &comparison.b}) {
     if (run->median_ns) write_fact(page, "Median step, " + title_of(*run), duration_text(*run->median_ns));
-  if (comparison.steps.change) write_fact(page, "Change", signed_percent(*comparison.steps.change));
+    if (run->mean_ns) write_fact(page, "Mean step, " + title_of(*run), duration_text(*run->mean_ns));
+  }
+  if (comparison.steps.change) write_fact(page, "Change of the median", signed_percent(*comparison.steps.change));
   if (comparison.steps.low)
     write_fact(page, "95 % interval",
                format("{} to {}", signed_percent(*comparison.steps.low), signed_percent(*comparison.steps.high)));
+  if (comparison.steps.mean) write_fact(page, "Change of the mean", signed_percent(comparison.steps.mean->change));
   if (view.gate) write_fact(page, "Limit", format("{:g} %", view.gate->limit * 100));
 }
 

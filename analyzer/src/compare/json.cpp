@@ -24,8 +24,18 @@ Json run_json(const ComparedRun& run) {
   out["world_size"] = run.world_size;
   out["counted_steps"] = run.counted_steps;
   put(out, "median_step_ns", run.median_ns, run.why_no_steps);
+  put(out, "mean_step_ns", run.mean_ns, run.why_no_steps);
   out["losses"] = run.losses;
+  out["lost"] = Json::array();
+  for (const Loss& loss : run.lost)
+    out["lost"].push_back({{"id", loss.id}, {"what", loss.what}, {"compared", loss.reach == LossReach::compared}});
   return out;
+}
+
+Json interval_json(const MeasureChange& change) {
+  return {{"change", rounded(change.change, ratio_digits)},
+          {"low", rounded(change.low, ratio_digits)},
+          {"high", rounded(change.high, ratio_digits)}};
 }
 
 Json steps_json(const StepComparison& steps) {
@@ -34,6 +44,8 @@ Json steps_json(const StepComparison& steps) {
   out["change"] = rounded_or_null(steps.change);
   out["low"] = rounded_or_null(steps.low);
   out["high"] = rounded_or_null(steps.high);
+  out["mean"] = steps.mean ? interval_json(*steps.mean) : Json(nullptr);
+  out["judged_by"] = name_of(steps.judged_by);
   out["severity"] = name_of(steps.severity);
   if (!steps.why.empty()) out["why"] = steps.why;
   out["method"] = {{"interval", "moving-block bootstrap, 95 %"},
@@ -176,6 +188,7 @@ Json gate_json(const Gate& gate) {
   Json out;
   out["verdict"] = name_of(gate.verdict);
   out["max_regression"] = rounded(gate.limit, ratio_digits);
+  out["judged_by"] = name_of(gate.judged_by);
   if (!gate.why.empty()) out["why"] = gate.why;
   return out;
 }
@@ -192,6 +205,7 @@ std::string render_json(const ComparisonView& view) {
   out["b"] = run_json(comparison.b);
   if (comparison.asked_for.steps) out["asked_for"]["steps"] = steps_asked_for_json(*comparison.asked_for.steps);
   if (!comparison.asked_for.ranks.empty()) out["asked_for"]["ranks"] = ranks_json(comparison.asked_for.ranks);
+  out["losses_accepted"] = comparison.losses == Losses::accepted;
   out["step_time"] = steps_json(comparison.steps);
   out["parts"] = parts_json(comparison.split);
   out["keys"] = keys_json(comparison.keys);

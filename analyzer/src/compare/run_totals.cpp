@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "compare/losses.h"
 #include "kernels/kernel_names.h"
 #include "math/statistics.h"
 #include "operators/range_walk.h"
@@ -247,7 +248,7 @@ std::vector<PeerRanks> peers_of(const Run& run, const Report& report) {
 }  // namespace
 
 RunDigest digest(const Run& recorded, const ReportOptions& options, RunName name) {
-  RunDigest result{std::move(name), analyze(recorded, options), {}, options.steps, {}, {}, {}};
+  RunDigest result{std::move(name), analyze(recorded, options), {}, options.steps, {}, {}, {}, {}};
   const std::shared_ptr<const Run> moved = std::exchange(result.report.in_run_time, nullptr);
   const Run& run = moved ? *moved : recorded;
   for (const RankId rank : run.ranks())
@@ -257,6 +258,7 @@ RunDigest digest(const Run& recorded, const ReportOptions& options, RunName name
       if (result.report.steps->counted(step.index)) result.step_walls_ns.push_back(step.wall_ns);
   result.keys = key_series(run, result.report, options);
   result.peers = peers_of(run, result.report);
+  result.lost = losses_of(run, result.report, options);
   if (result.report.collectives) result.report.collectives->operations = {};  // there are many, and they are summed
   return result;
 }

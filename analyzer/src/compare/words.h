@@ -12,6 +12,8 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::string signed_ms(std::int64_t microseconds);
 
 [[nodiscard]] Verdict verdict_of(const ComparisonView& view);
+/// "These are not runs of the same job: dtype f32 against bf16."; empty if they may be.
+[[nodiscard]] std::string likeness_sentence(const Likeness& likeness);
 /// What a reader must know to trust the rest, each a sentence.
 [[nodiscard]] std::vector<std::string> caveats_of(const Comparison& comparison);
 /// "4 ranks · 20 counted steps, median 161 ms · recorded by rankscope".

@@ -6,6 +6,7 @@
 
 #include "collectives/comm_ops.h"
 #include "collectives/find.h"
+#include "hang/absent_ranks.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
@@ -273,37 +274,13 @@ Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::s
   return finding;
 }
 
-/// Ranks of the job that left no recording, as ranges: a damaged file may claim billions.
-struct Absent {
-  std::vector<RankRange> ranges{};
-  std::int64_t count = 0;
-
-  [[nodiscard]] RankId first() const { return RankId{static_cast<std::uint32_t>(ranges.front().first)}; }
-};
-
-Absent absent_ranks(const Run& run) {
-  const std::int64_t world = run.info().world_size;
-  Absent absent;
-  if (run.ranks().empty()) return absent;
-  const auto add = [&absent](std::int64_t first, std::int64_t end) {
-    if (first >= end) return;
-    absent.ranges.push_back({first, end - 1});
-    absent.count += end - first;
-  };
-  std::int64_t next = 0;
-  for (const RankId rank : run.ranks()) {
-    add(next, std::min<std::int64_t>(rank.value, world));
-    next = static_cast<std::int64_t>(rank.value) + 1;
-  }
-  add(next, world);
-  return absent;
+/// "rank 3 left no recording"
+std::string left_nothing(const AbsentRanks& absent) {
+  return format("{} left no recording", ranks_text(absent.ranges));
 }
 
-/// "rank 3 left no recording"
-std::string left_nothing(const Absent& absent) { return format("{} left no recording", ranks_text(absent.ranges)); }
-
 /// Before the first step a rank that left no recording is as likely the cause as one that stopped, so both are named.
-Finding lost_at_start(std::span<const Suspect> suspects, const Absent& absent, Ends ends) {
+Finding lost_at_start(std::span<const Suspect> suspects, const AbsentRanks& absent, Ends ends) {
   // Whoever exited with an error had noticed that another was gone.
   std::vector<Suspect> vanished(suspects.begin(), suspects.end());
   std::erase_if(vanished, [](const Suspect& suspect) { return suspect.process->ending != Ending::vanished; });
@@ -331,7 +308,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, const Absent& absent, E
   return finding;
 }
 
-Finding missing_finding(const Run& run, const Absent& absent) {
+Finding missing_finding(const Run& run, const AbsentRanks& absent) {
   const std::int64_t world = run.info().world_size;
   Finding finding;
   finding.id = "ranks_missing";
@@ -354,7 +331,7 @@ std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>
   std::vector<Finding> findings;
   const std::vector<Frontier> frontiers = comm_frontiers(run);
   const std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
-  const Absent absent = absent_ranks(run);
+  const AbsentRanks absent = absent_ranks(run);
   const Ends ends = clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated;
   if (absent.count > 0 && !steps && !suspects.empty()) {
     findings.push_back(lost_at_start(suspects, absent, ends));

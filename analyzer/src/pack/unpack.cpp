@@ -1,4 +1,4 @@
-// NAME.rankscope.tar.zst -> Run
+// NAME.tar.zst -> Run
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -6,10 +6,14 @@
 
 #include "pack/scratch_folder.h"
 #include "pack/tar.h"
+#include "pack/text_file.h"
+#include "pack/unpack.h"
 #include "pack/zstd_file.h"
 #include "rankscope/analyzer/pack.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
+#include "rankscope/core/regular_file.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -20,11 +24,11 @@ constexpr std::size_t unpacked_bytes = 1 << 20;
 constexpr std::uint64_t most_growth = 200;
 constexpr std::uint64_t least_bound = std::uint64_t{256} << 20U;
 
-/// Where a member of a pack belongs; empty for what a recording does not have. Only the last part of its name is used,
-/// so that no archive writes outside the folder.
+/// Where a member of a pack belongs; empty for what no pack has. Only the last part of its name is used, so that no
+/// archive writes outside the folder.
 fs::path place_of(const tar::Member& member) {
   const fs::path name = fs::path{member.name}.filename();
-  if (name == recording::manifest_name) return name;
+  if (name == recording::manifest_name || name == text_member) return name;
   if (name.extension() == recording::segment_suffix) return fs::path{recording::segment_folder} / name;
   return {};
 }
@@ -50,8 +54,7 @@ class Unpacker {
 
  private:
   [[nodiscard]] tl::unexpected<Error> no_pack() const {
-    return fail(ErrorKind::unreadable,
-                format("{} is not a packed recording (rankscope pack writes NAME.rankscope.tar.zst)", shown_));
+    return fail(ErrorKind::unreadable, format("{} is not a pack (rankscope pack writes NAME.tar.zst)", shown_));
   }
 
   /// The checksum of the whole stands at its end.
@@ -127,26 +130,44 @@ Error renamed(Error error, const fs::path& folder, const fs::path& pack) {
   return error;
 }
 
+/// NAME of NAME.tar.zst; never a name that leads out of a folder.
+fs::path unpacked_name(const fs::path& pack) {
+  fs::path name = pack.filename();
+  for (const char* suffix : {".zst", ".tar"})
+    if (name.extension() == suffix) name = name.stem();
+  return name.empty() || name == "." || name == ".." ? fs::path{"recording"} : name;
+}
+
 }  // namespace
 
 bool looks_like_pack(const fs::path& path) {
   constexpr std::array<char, 4> zstd_magic{'\x28', '\xB5', '\x2F', '\xFD'};
   std::array<char, 4> head{};
+  if (is_special_file(path)) return false;
   std::ifstream file{path, std::ios::binary};
   return file.read(head.data(), head.size()) && head == zstd_magic;
 }
 
-Result<std::shared_ptr<const Run>> read_pack(const fs::path& path) {
-  RS_TRY(const auto in, ZstdReader::open(path));
+Result<fs::path> unpack(const fs::path& pack, const fs::path& scratch) {
+  RS_TRY(const auto in, ZstdReader::open(pack));
+  const fs::path folder = scratch / unpacked_name(pack);
+  std::error_code error;
+  fs::create_directories(folder / recording::segment_folder, error);
+  if (error) return fail(ErrorKind::cannot_write, format("cannot unpack {}: {}", pack.string(), error.message()));
+  RS_TRY_VOID((Unpacker{*in, pack.string(), folder, most_bytes_of(pack)}.run()));
+  return folder;
+}
+
+Result<std::shared_ptr<const Run>> read_pack(const fs::path& path, const ImportOptions& options) {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
   if (error) return fail(ErrorKind::cannot_write, format("cannot unpack {}: TMPDIR is not a folder", path.string()));
   RS_TRY(const auto scratch, ScratchFolder::create(base));
-  const fs::path folder = scratch.path() / "recording";
-  fs::create_directories(folder / recording::segment_folder, error);
-  RS_TRY_VOID((Unpacker{*in, path.string(), folder, most_bytes_of(path)}.run()));
-  return recording::read_recording(folder).map_error(
-      [&](Error found) { return renamed(std::move(found), folder, path); });
+  RS_TRY(const fs::path folder, unpack(path, scratch.path()));
+  const fs::path text = folder / text_member;
+  auto run = fs::exists(text, error) ? read_text_file(text, options) : recording::read_recording(folder, options.texts);
+  return std::move(run).map_error(
+      [&](Error found) { return renamed(renamed(std::move(found), text, path), folder, path); });
 }
 
 }  // namespace rankscope::analyzer

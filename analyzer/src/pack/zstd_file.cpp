@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/regular_file.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -37,6 +38,7 @@ Result<void> ZstdWriter::compress(std::string_view bytes, int directive) {
 }
 
 Result<std::unique_ptr<ZstdReader>> ZstdReader::open(const std::filesystem::path& path) {
+  RS_TRY_VOID(check_regular_file(path));
   std::ifstream file{path, std::ios::binary};
   if (!file) return fail(ErrorKind::unreadable, format("cannot open {}", path.string()));
   return std::unique_ptr<ZstdReader>{new ZstdReader{path, std::move(file)}};

@@ -5,30 +5,11 @@
 #include <cmath>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/utf8.h"
 #include "words/json_text.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-/// The first character of valid UTF-8 and the bytes it takes.
-struct Character {
-  char32_t code;
-  std::size_t bytes;
-};
-
-Character first_character(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(text[i])); };
-  if (byte(0) < 0x80) return {byte(0), 1};
-  const std::size_t bytes = byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
-  char32_t code = byte(0) & (0xFFU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) code = (code << 6) | (byte(i) & 0x3F);
-  return {code, bytes};
-}
-
-bool steers_terminal(char32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x200B && code <= 0x200F) ||
-         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
-}
 
 struct CodeRange {
   char32_t first;
@@ -67,23 +48,6 @@ std::size_t bytes_in_width(std::string_view text, std::size_t width) {
 }
 
 }  // namespace
-
-std::string printable(std::string_view text) {
-  const std::string valid = valid_utf8(text);
-  std::string out;
-  for (std::string_view rest = valid; !rest.empty();) {
-    const auto character = first_character(rest);
-    if (!steers_terminal(character.code)) {
-      out += rest.substr(0, character.bytes);
-    } else if (character.code < 0x100) {
-      out += format("\\x{:02x}", static_cast<unsigned>(character.code));
-    } else {
-      out += format("\\u{{{:x}}}", static_cast<unsigned>(character.code));
-    }
-    rest.remove_prefix(character.bytes);
-  }
-  return out;
-}
 
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;

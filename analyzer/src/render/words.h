@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "math/apportion.h"
+#include "rankscope/core/printable.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
-
-/// Valid UTF-8 that cannot steer a terminal: control characters and direction overrides become \xNN or \u{NNNN}.
-[[nodiscard]] std::string printable(std::string_view text);
 
 /// Printable, with a capital letter in front and a full stop at the end.
 [[nodiscard]] std::string sentence(std::string_view text);

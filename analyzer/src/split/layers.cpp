@@ -1,7 +1,10 @@
 #include "split/layers.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "collectives/comm_ops.h"
+#include "collectives/thread_moments.h"
 #include "rankscope/core/model/host_work.h"
 #include "rankscope/core/model/run.h"
 
@@ -131,6 +134,29 @@ void add_own_delays(const Run& run, const Lane& lane, Ranges& out) {
   }
 }
 
+bool is_pair(const Run& run, const Span& span) {
+  return span.kind == SpanKind::comm && span.collective != Span::no_collective &&
+         is_point_to_point(run.text(run.collectives()[span.collective].op));
+}
+
+/// metrics.md 9.1: stretches in which a thread went on with the program after it had called a send or receive.
+void add_work_during_pairs(const Run& run, const Lane& lane, Ranges& out) {
+  if (!is_program_thread(run, lane)) return;
+  std::optional<ThreadMoments> moments;
+  std::vector<TimeRange> free;
+  std::vector<TimeRange> blocked;
+  for (const Span& span : run.spans_of(lane)) {
+    if (!is_pair(run, span)) continue;
+    if (!moments) moments.emplace(run, lane);
+    const RunTime until = moments->free_until(span.time);
+    free.push_back({span.time.begin, until});
+    blocked.push_back({until, span.time.end});
+  }
+  const IntervalSet work = without(IntervalSet::from(std::move(free)), IntervalSet::from(std::move(blocked)));
+  of(out, Layer::own_in_comm)
+      .insert(of(out, Layer::own_in_comm).end(), work.intervals().begin(), work.intervals().end());
+}
+
 void add_stream(const Run& run, const Lane& lane, Ranges& out) {
   for (const Span& span : run.spans_of(lane)) {
     // What a graph replay did is not known; it kept the device busy, so it counts as compute.
@@ -177,6 +203,7 @@ void add_lane(const Run& run, const Lane& lane, const Matching& matching, Thread
     return;
   }
   add_own_delays(run, lane, out);
+  add_work_during_pairs(run, lane, out);
   if (lane.kind == LaneKind::thread) ThreadWalk(run, role, out).over(run.spans_of(lane));
 }
 

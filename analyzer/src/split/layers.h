@@ -24,7 +24,8 @@ enum class Layer : std::uint8_t {
   own_delay,    ///< this rank has enqueued a collective, its lane is free, and it has not started yet
   kernel_gap,   ///< accelerator: gaps of at most 10 us between activities
   host_late,    ///< accelerator: nothing was launched in time
-  own_in_comm,  ///< accelerator: the host, which nothing blocks, has not yet launched what follows the communication
+  own_in_comm,  ///< communication during which nothing blocks the host: on an accelerator, it has not yet launched what
+                ///< follows; on a CPU rank, a send or receive is under way
   accelerator,  ///< everything, on a rank with an accelerator: its idle time has other causes
 };
 inline constexpr std::size_t layer_count = 14;

@@ -64,6 +64,37 @@ LongWaits long_waits_for(RankId rank, std::span<const LongestWait> steps, std::i
   return waits;
 }
 
+/// True if most waiting was in sends and receives. The stages of a pipeline fill one after another, so that ranks wait
+/// even if all are equally fast.
+bool is_pipeline(const BlameSection& blame) {
+  std::int64_t in_pairs = 0;
+  for (const BlameGroup& group : blame.groups)
+    if (group.op == "sendrecv") in_pairs += group.ns;
+  return 2 * in_pairs > blame.total_ns;
+}
+
+/// What a rank costs beyond what ranks cost each other anyway, in rank ns.
+struct UnequalCost {
+  std::int64_t own_ns = 0;
+  std::int64_t all_ns = 0;  ///< of all ranks, and what is charged to none
+
+  [[nodiscard]] double share() const {
+    return all_ns > 0 ? static_cast<double>(own_ns) / static_cast<double>(all_ns) : 0;
+  }
+};
+
+/// metrics.md 9.4: in a pipeline without the median of the other ranks' costs.
+UnequalCost unequal_cost(const BlameSection& blame, const BlameRow& row) {
+  if (!is_pipeline(blame)) return {row.cost_ns(), blame.total_ns};
+  std::vector<std::int64_t> others;
+  for (const BlameRow& other : blame.rows)
+    if (other.rank != row.rank) others.push_back(other.cost_ns());
+  const std::int64_t usual = others.empty() ? 0 : median(others);
+  UnequalCost cost{std::max<std::int64_t>(0, row.cost_ns() - usual), blame.unknown_ns};
+  for (const BlameRow& any : blame.rows) cost.all_ns += std::max<std::int64_t>(0, any.cost_ns() - usual);
+  return cost;
+}
+
 /// What one of the other ranks waited in a counted step, on average, and nothing hid.
 std::int64_t wait_of_others(const PeerClass& peers, std::size_t peer) {
   std::int64_t sum = 0;
@@ -74,6 +105,12 @@ std::int64_t wait_of_others(const PeerClass& peers, std::size_t peer) {
     count += std::ssize(peers.rows[other]->per_step);
   }
   return count > 0 ? sum / count : 0;
+}
+
+/// Of a cost in rank ns: what it is for one of the other ranks in a step.
+std::int64_t per_step_and_rank(std::int64_t cost_ns, const BlameSection& blame) {
+  const std::int64_t of_others = blame.rank_steps - blame.rank_steps / std::max<std::int64_t>(1, blame.ranks);
+  return of_others > 0 ? cost_ns / of_others : 0;
 }
 
 StragglerKind kind_of(DelayPart part) {
@@ -104,9 +141,9 @@ StragglerKind kind_while_awaited(const BlameRow& row) {
 }  // namespace
 
 std::string CollectiveEvidence::text() const {
-  return format("{:.0f} % of all waiting was for this rank, {} per step and waiting rank; it {} in {} of {} {}",
-                share * 100, duration_text(lag_ns), of_steps ? "came last" : "was last to arrive", units.last, units.of,
-                of_steps ? "steps" : "operations");
+  return format("{:.0f} % of {} was for this rank, {} per step and waiting rank; it {} in {} of {} {}", share * 100,
+                in_pipeline ? "all waiting beyond the usual amount per rank" : "all waiting", duration_text(lag_ns),
+                of_steps ? "came last" : "was last to arrive", units.last, units.of, of_steps ? "steps" : "operations");
 }
 
 std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::size_t peer,
@@ -116,20 +153,25 @@ std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::
   if (facts.blame == nullptr || facts.blame->total_ns <= 0) return std::nullopt;
   const bool few = steps.size() < all_must_be_led;
   const LongWaits waits = long_waits_for(rank, steps, long_ns);
-  if (!(few ? leads_all(rank, steps) : waits.lead(peers.size()))) return std::nullopt;
+  const bool in_pipeline = is_pipeline(*facts.blame);
+  if (!(few ? in_pipeline || leads_all(rank, steps) : waits.lead(peers.size()))) return std::nullopt;
   if (few && chance_of_excess(own_times(peers), peer) >= most_by_chance / static_cast<double>(peers.size()))
     return std::nullopt;
   const auto row = std::ranges::find(facts.blame->rows, rank, &BlameRow::rank);
   if (row == facts.blame->rows.end()) return std::nullopt;
+  const UnequalCost cost = unequal_cost(*facts.blame, *row);
   CollectiveEvidence evidence{.units = {facts.arrivals.times_last(rank), facts.arrivals.trials},
-                              .share = static_cast<double>(row->cost_ns()) / static_cast<double>(facts.blame->total_ns),
+                              .share = cost.share(),
                               .kind = kind_while_awaited(*row),
                               .of_steps = !facts.arrivals.by_operation,
+                              .in_pipeline = in_pipeline,
                               .lasts = few || waits.last()};
   const bool two_steps = steps.size() == 2;
   if (two_steps && !rules_out_chance(evidence.units.last, evidence.units.of, peers.size())) return std::nullopt;
   if (evidence.share < (two_steps ? nearly_all_of_two : nearly_all)) return std::nullopt;
-  evidence.lag_ns = static_cast<std::int64_t>(static_cast<double>(wait_of_others(peers, peer)) * evidence.share);
+  evidence.lag_ns = in_pipeline
+                        ? per_step_and_rank(cost.own_ns, *facts.blame)
+                        : static_cast<std::int64_t>(static_cast<double>(wait_of_others(peers, peer)) * evidence.share);
   return evidence;
 }
 

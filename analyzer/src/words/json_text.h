@@ -4,10 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace rankscope::analyzer {
+#include "rankscope/core/printable.h"
 
-/// Valid UTF-8: every byte that belongs to no well-formed character becomes U+FFFD.
-[[nodiscard]] std::string valid_utf8(std::string_view text);
+namespace rankscope::analyzer {
 
 /// In quotes, escaped, valid UTF-8.
 [[nodiscard]] std::string json_string(std::string_view text);

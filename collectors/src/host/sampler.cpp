@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -64,18 +65,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> io_fields
 }  // namespace
 
 ProcFile::ProcFile(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}
-ProcFile::ProcFile(ProcFile&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-ProcFile& ProcFile::operator=(ProcFile&& other) noexcept {
-  std::swap(file_, other.file_);
-  return *this;
-}
-ProcFile::~ProcFile() {
-  if (file_ >= 0) close(file_);
-}
 
 std::string_view ProcFile::read(std::span<char> buffer) const {
-  if (file_ < 0) return {};
-  const ssize_t size = pread(file_, buffer.data(), buffer.size(), 0);
+  const int file = file_.file();
+  if (file < 0) return {};
+  const ssize_t size = pread(file, buffer.data(), buffer.size(), 0);
   return size <= 0 ? std::string_view{} : std::string_view{buffer.data(), static_cast<std::size_t>(size)};
 }
 
@@ -103,6 +97,11 @@ std::span<const HostSample> HostSampler::sample() {
   sample_io();
   sample_pressure(seconds);
   return {samples_.data(), count_};
+}
+
+std::optional<ProcessStat> HostSampler::process() const {
+  std::array<char, 1024> buffer;
+  return parse_process_stat(stat_.read(buffer));
 }
 
 void HostSampler::add(std::string_view name, double value) {

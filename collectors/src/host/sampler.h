@@ -5,10 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include <sys/types.h>
+
+#include "rankscope/core/own_file.h"
+#include "rankscope/core/process_stat.h"
 
 namespace rankscope::collectors {
 
@@ -18,21 +22,17 @@ struct HostSample {
   double value = 0;
 };
 
-/// An open file of /proc, or none; moves only.
+/// An open file of /proc, or none.
 class ProcFile {
  public:
   ProcFile() = default;
   explicit ProcFile(const char* path);
-  ProcFile(ProcFile&& other) noexcept;
-  ProcFile& operator=(ProcFile&& other) noexcept;
-  ~ProcFile();
 
   /// The file's text in `buffer`; empty if it cannot be read (any more).
   [[nodiscard]] std::string_view read(std::span<char> buffer) const;
-  [[nodiscard]] bool is_open() const { return file_ >= 0; }
 
  private:
-  int file_ = -1;
+  OwnFile file_;
 };
 
 enum class Pressure : std::uint8_t { skip, sample };  ///< pressure is of the whole host: one process per host is enough
@@ -45,6 +45,8 @@ class HostSampler {
   HostSampler(pid_t process, Pressure pressure);
   /// Valid until the next call; empty once the process is gone. Rates are 0 in the first sample.
   [[nodiscard]] std::span<const HostSample> sample();
+  /// What the kernel says of it now; nothing where that cannot be read.
+  [[nodiscard]] std::optional<ProcessStat> process() const;
 
  private:
   void add(std::string_view name, double value);

@@ -6,13 +6,11 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <string_view>
-#include <utility>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
@@ -51,29 +49,15 @@ std::string end_of(int file, NameFunction name) {
 
 }  // namespace
 
-KernelTcpSource::KernelTcpSource()
-    : folder_(open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC)), opened_(identity()) {}
+KernelTcpSource::KernelTcpSource() : folder_(open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
 
-KernelTcpSource::~KernelTcpSource() {
-  if (opened_ && identity() == opened_) close(folder_);
-}
-
-std::optional<KernelTcpSource::Identity> KernelTcpSource::identity() const {
-  struct stat status {};
-  if (folder_ < 0 || fstat(folder_, &status) != 0) return std::nullopt;
-  return Identity{status.st_dev, status.st_ino};
-}
-
-/// A program may close all descriptors and open files of its own: one of these must be neither read nor closed.
 std::optional<std::span<const int>> KernelTcpSource::files() {
-  if (!opened_ || identity() != opened_) {
-    opened_.reset();
-    return std::nullopt;
-  }
+  const int folder = folder_.file();
+  if (folder < 0) return std::nullopt;
   files_.clear();
-  lseek(folder_, 0, SEEK_SET);
+  lseek(folder, 0, SEEK_SET);
   // Not readdir: what it allocates can be freed only together with the descriptor.
-  for (long size = 0; (size = syscall(SYS_getdents64, folder_, buffer_.data(), buffer_.size())) > 0;)
+  for (long size = 0; (size = syscall(SYS_getdents64, folder, buffer_.data(), buffer_.size())) > 0;)
     take(std::span{buffer_}.first(static_cast<std::size_t>(size)));
   return files_;
 }

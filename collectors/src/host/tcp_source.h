@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <sys/types.h>
+#include "rankscope/core/own_file.h"
 
 namespace rankscope::collectors {
 
@@ -46,25 +46,15 @@ class TcpSource {
 class KernelTcpSource final : public TcpSource {
  public:
   KernelTcpSource();
-  KernelTcpSource(const KernelTcpSource&) = delete;
-  KernelTcpSource& operator=(const KernelTcpSource&) = delete;
-  ~KernelTcpSource() override;
 
   [[nodiscard]] std::optional<std::span<const int>> files() override;
   [[nodiscard]] std::optional<TcpState> state_of(int file) override;
   [[nodiscard]] std::optional<TcpEnds> ends_of(int file) override;
 
  private:
-  struct Identity {
-    dev_t device = 0;
-    ino_t inode = 0;
-    bool operator==(const Identity&) const = default;
-  };
-  [[nodiscard]] std::optional<Identity> identity() const;
   void take(std::span<const char> entries);
 
-  int folder_ = -1;
-  std::optional<Identity> opened_{};
+  OwnFile folder_;
   std::array<char, 4096> buffer_{};
   std::vector<int> files_{};
 };

@@ -49,7 +49,15 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 }  // namespace
 
-SignalRelay::SignalRelay() {
+SizeSignalIgnored::SizeSignalIgnored() {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGXFSZ, &ignore, &before_);
+}
+SizeSignalIgnored::~SizeSignalIgnored() { undo(); }
+void SizeSignalIgnored::undo() const { sigaction(SIGXFSZ, &before_, nullptr); }
+
+SignalRelay::SignalRelay(const SizeSignalIgnored& size_signal) : size_signal_(size_signal) {
   sigemptyset(&relayed_);
   for (const int signal : relayed_signals) sigaddset(&relayed_, signal);
   sigaddset(&relayed_, SIGCHLD);
@@ -64,6 +72,7 @@ SignalRelay::SignalRelay() {
 }
 
 void SignalRelay::undo_in_child() const {
+  size_signal_.undo();
   sigaction(SIGPIPE, &pipe_before_, nullptr);
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }

@@ -15,10 +15,25 @@
 
 namespace rankscope::collectors {
 
+/// While it lives, a file of this process that may not grow (ulimit -f) makes its write fail, and does not end the
+/// process.
+class SizeSignalIgnored {
+ public:
+  SizeSignalIgnored();
+  SizeSignalIgnored(const SizeSignalIgnored&) = delete;
+  SizeSignalIgnored& operator=(const SizeSignalIgnored&) = delete;
+  ~SizeSignalIgnored();
+  /// For the command, between fork and exec.
+  void undo() const;
+
+ private:
+  struct sigaction before_ {};
+};
+
 /// While it lives, signals that end programs are not delivered but waited for and passed on; SIGPIPE is ignored.
 class SignalRelay {
  public:
-  SignalRelay();
+  explicit SignalRelay(const SizeSignalIgnored& size_signal);
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
   ~SignalRelay();
@@ -34,6 +49,7 @@ class SignalRelay {
   void undo_in_child() const;
 
  private:
+  const SizeSignalIgnored& size_signal_;
   sigset_t relayed_{};
   std::string stopped_by_;
   std::int64_t stopped_at_unix_ns_ = 0;

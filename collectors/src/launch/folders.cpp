@@ -1,6 +1,5 @@
 #include "folders.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +15,8 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/regular_file.h"
+#include "spool.h"
 #include "spool/segment_names.h"
 
 namespace rankscope::collectors {
@@ -46,25 +47,32 @@ fs::path default_out(const RecordOptions& options, const std::string& job) {
 }
 
 std::string first_line(const fs::path& path) {
-  std::ifstream file{path};
-  std::string line;
-  std::getline(file, line);
-  return line;
+  constexpr std::uint64_t longest = 64 << 10;
+  const std::string text = read_regular_file(path, longest).value_or("");
+  return text.substr(0, text.find('\n'));
 }
 
-Result<void> fill(const fs::path& folder, const std::string& job) {
+/// What a new OUT holds: who may join it, and the spool that it is made for; both may be empty.
+struct Contents {
+  const std::string& job;
+  const fs::path& spool;
+};
+
+Result<void> write_job(const fs::path& path, const std::string& job) {
+  std::ofstream file{path};
+  file << job << '\n';
+  file.close();
+  if (file) return {};
+  return fail(ErrorKind::cannot_write, format("cannot write {}: {}", path.string(), std::strerror(errno)));
+}
+
+Result<void> fill(const fs::path& folder, const Contents& contents) {
+  const fs::path segments = folder / recording::segment_folder;
   std::error_code error;
-  fs::create_directory(folder / recording::segment_folder, error);
-  if (!error && !job.empty()) {
-    std::ofstream file{folder / job_file};
-    file << job << '\n';
-    file.close();
-    if (!file) error = std::make_error_code(std::errc::no_space_on_device);
-  }
-  if (!error) return {};
-  std::error_code ignored;
-  fs::remove_all(folder, ignored);
-  return fail(ErrorKind::cannot_write, format("cannot write {}: {}", folder.string(), error.message()));
+  if (!fs::create_directory(segments, error))
+    return fail(ErrorKind::cannot_write, format("cannot create {}: {}", segments.string(), error.message()));
+  if (!contents.job.empty()) RS_TRY_VOID(write_job(folder / job_file, contents.job));
+  return contents.spool.empty() ? Result<void>{} : put_mark(contents.spool, folder);
 }
 
 tl::unexpected<Error> taken(const fs::path& out) {
@@ -80,20 +88,23 @@ std::optional<OutFolder> join(const fs::path& out, const std::string& job) {
 }
 
 /// Nothing if the name is taken.
-Result<std::optional<OutFolder>> make_or_join(const fs::path& out, const std::string& job) {
+Result<std::optional<OutFolder>> make_or_join(const fs::path& out, const Contents& contents) {
+  const std::string& job = contents.job;
   std::error_code error;
   if (fs::exists(fs::symlink_status(out, error))) return join(out, job);
   // Filled under another name and moved: a sibling never sees it half made, and of two that come together one wins.
   const fs::path beside = out.string() + "." + host_name() + "-" + std::to_string(getpid()) + ".new";
+  std::error_code ignored;
+  fs::remove_all(beside, ignored);  // of an earlier process with this pid, which was killed
   if (!fs::create_directory(beside, error)) {
     return fail(ErrorKind::cannot_write,
                 format("cannot create {}: {}", beside.string(), error ? error.message() : "it already exists"));
   }
-  RS_TRY_VOID(fill(beside, job));
-  fs::rename(beside, out, error);
-  if (!error) return OutFolder{.path = out, .joined = false};
-  std::error_code ignored;
+  const auto filled = fill(beside, contents);
+  if (filled) fs::rename(beside, out, error);
+  if (filled && !error) return OutFolder{.path = out, .joined = false};
   fs::remove_all(beside, ignored);
+  if (!filled) return tl::make_unexpected(filled.error());
   if (fs::exists(fs::symlink_status(out, ignored))) return join(out, job);
   return fail(ErrorKind::cannot_write, format("cannot create {}: {}", out.string(), error.message()));
 }
@@ -131,17 +142,18 @@ std::string job_identity() {
   return {};
 }
 
-Result<OutFolder> make_out_folder(const RecordOptions& options, const std::string& job) {
+Result<OutFolder> make_out_folder(const RecordOptions& options, const std::string& job, const fs::path& spool) {
+  const Contents contents{job, spool};
   fs::path out = options.out.empty() ? default_out(options, job) : options.out;
   if (!out.has_filename()) out = out.parent_path();  // "run.rankscope/"
   RS_TRY_VOID(check_parent(out));
   if (!options.out.empty()) {
-    RS_TRY(auto made, make_or_join(out, job));
+    RS_TRY(auto made, make_or_join(out, contents));
     return made ? Result<OutFolder>{*made} : taken(out);
   }
   for (int number = 1; number <= most_numbered; ++number) {
     const fs::path name = numbered(out, number);
-    RS_TRY(auto made, make_or_join(name, job));
+    RS_TRY(auto made, make_or_join(name, contents));
     if (made) return *made;
   }
   return taken(out);
@@ -154,7 +166,7 @@ void remove_unused(const OutFolder& out) {
   if (fs::is_empty(out.path / recording::segment_folder, ignored)) fs::remove_all(out.path, ignored);
 }
 
-OutLock::OutLock(const fs::path& out) : file_(open((out / job_file).c_str(), O_RDONLY | O_CLOEXEC)) {
+OutLock::OutLock(const fs::path& out) : file_(open_regular_file(out / job_file).value_or(-1)) {
   if (file_ >= 0) flock(file_, LOCK_EX);
 }
 OutLock::~OutLock() {

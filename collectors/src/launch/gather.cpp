@@ -19,6 +19,7 @@
 #include "rankscope/core/recording/live.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/regular_file.h"
 #include "rankscope/core/secrets.h"
 #include "source_notes.h"
 #include "spool.h"
@@ -35,6 +36,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::steady_clock;
 constexpr std::chrono::seconds straggler_patience{2};
+constexpr const char* unreadable_folder = "unreadable";
 
 /// What the first page of a segment tells about loss and identity.
 struct HeaderFacts {
@@ -57,6 +59,36 @@ HeaderFacts read_header(const fs::path& path) {
   if (facts.rank < 0) facts.rank = number(std::int32_t{}, offsetof(SegmentHeader, late_rank)) - 1;
   facts.refusals = number(std::uint64_t{}, offsetof(SegmentHeader, extents_refused));
   return facts;
+}
+
+/// True for the file of a process that has begun to record: one that died before that left only zeros.
+bool was_begun(const fs::path& segment) {
+  std::array<char, recording::segment_magic.size()> magic{};
+  if (is_special_file(segment)) return false;
+  std::ifstream file{segment, std::ios::binary};
+  return file.read(magic.data(), magic.size()) && magic == recording::segment_magic;
+}
+
+/// Another tool, or a newer version, may still read it.
+Result<fs::path> keep_unreadable(const fs::path& segment, const fs::path& out) {
+  const fs::path folder = out / unreadable_folder;
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (!error) fs::copy_file(segment, folder / segment.filename(), fs::copy_options::overwrite_existing, error);
+  if (!error) return folder / segment.filename();
+  return fail(ErrorKind::cannot_write,
+              format("cannot copy {} to {}: {}", segment.string(), folder.string(), error.message()));
+}
+
+Result<void> note_unreadable(const fs::path& segment, const Error& why, RecordSummary& summary) {
+  std::string note = why.message + "; this process is missing from the recording";
+  if (was_begun(segment)) {
+    RS_TRY(const fs::path kept, keep_unreadable(segment, summary.out));
+    note += format(", and its file is kept as {}", kept.string());
+  }
+  summary.notes.push_back(std::move(note));
+  ++summary.unreadable;
+  return {};
 }
 
 using Fact = std::pair<std::string, std::string>;
@@ -149,9 +181,8 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
         recording::gather_segment(paths[i], summary.out / recording::segment_folder / paths[i].filename());
     progress.done(i + 1);
     if (!gathered && gathered.error().kind == ErrorKind::unreadable) {
-      summary.notes.push_back(gathered.error().message +
-                              "; this process is missing from the recording");  // it died while it was made
-      ++summary.unreadable;
+      const auto noted = note_unreadable(paths[i], gathered.error(), summary);
+      if (!noted) failure = noted.error();
       continue;
     }
     if (!gathered) {
@@ -181,9 +212,13 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
   return {};
 }
 
-Result<void> describe(const recording::Manifest& fresh, int status, const RecordSummary& summary) {
+Result<void> describe(const recording::Manifest& fresh, int status, const RecordSummary& summary,
+                      const fs::path& spool) {
   const OutLock lock{summary.out};
   auto manifest = recording::read_manifest(summary.out).value_or(fresh);
+  const std::string id = recording::spool_id(host_name(), spool);
+  if (std::ranges::find(manifest.gathered, id) != manifest.gathered.end()) return {};
+  manifest.gathered.push_back(id);
   for (const std::string& host : fresh.hosts)
     if (std::ranges::find(manifest.hosts, host) == manifest.hosts.end()) manifest.hosts.push_back(host);
   manifest.world_size = std::max(manifest.world_size, summary.world_size);

@@ -15,13 +15,15 @@ void wait_for_stragglers(const std::filesystem::path& spool);
 /// True if a process has ended a step, in a recording that is not gathered yet.
 [[nodiscard]] bool any_step(const std::filesystem::path& recording);
 
-/// Copies the segments into OUT and adds what they hold to `summary`. What cannot be copied stays, and is said.
+/// Copies the segments into OUT and adds what they hold to `summary`. Unreadable ones are kept in a folder of OUT.
 [[nodiscard]] Result<void> gather(const std::vector<std::filesystem::path>& segments, Talk talk,
                                   RecordSummary& summary);
 
 /// What is known of a recording before its command is started.
 [[nodiscard]] recording::Manifest new_manifest(const RecordOptions& options);
-/// Writes the manifest, or adds to a sibling's. A status of -1 is unknown.
-[[nodiscard]] Result<void> describe(const recording::Manifest& fresh, int status, const RecordSummary& summary);
+/// Writes the manifest, or adds to a sibling's, once for each spool: from then on the spool counts as gathered. A
+/// status of -1 is unknown.
+[[nodiscard]] Result<void> describe(const recording::Manifest& fresh, int status, const RecordSummary& summary,
+                                    const std::filesystem::path& spool);
 
 }  // namespace rankscope::collectors

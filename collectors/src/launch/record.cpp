@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -27,17 +26,16 @@
 #include "settings/inject_settings.h"
 #include "source_notes.h"
 #include "spool.h"
-#include "spool/recording_switch.h"
 #include "spool/tally.h"
 #include "talk.h"
+#include "unrecorded.h"
+#include "watch_over.h"
 #include "watcher.h"
 
 namespace rankscope::collectors {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int status_not_found = 127;
-constexpr int status_not_executable = 126;
 constexpr std::uint32_t most_ring_kib = 4 * 1024 * 1024;
 constexpr double fastest_hz = 100;
 
@@ -105,25 +103,6 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
   return settings;
 }
 
-/// The command, and who passes signals on to it.
-struct Child {
-  pid_t process;
-  SignalRelay& signals;
-};
-
-/// The switch of --toggle, and the signal that turns it.
-struct Toggle {
-  int signal = 0;  ///< 0: there is none
-  std::optional<RecordingSwitch> recording{};
-  bool was_on = false;
-
-  void turn(Talk talk) {
-    const bool on = recording->toggle();
-    was_on = was_on || on;
-    say(talk, on ? "rankscope: recording\n" : "rankscope: not recording\n");
-  }
-};
-
 Result<int> signal_from(const std::string& name) {
   if (name.empty() || name == "cuda") return 0;
   if (name == "USR1") return SIGUSR1;
@@ -140,26 +119,6 @@ Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) 
   return toggle;
 }
 
-/// Passes signals on, watches, and returns the command's status once it has ended.
-int watch_over(const Child& child, Watcher& watcher, const InjectSettings& settings, Toggle& toggle, Talk talk) {
-  using std::chrono::steady_clock;
-  const bool samples = settings.collect.has(Source::host) && settings.sample_hz > 0;
-  const auto period = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(samples ? 1 / settings.sample_hz : 1.0));
-  for (auto next = steady_clock::now();;) {
-    if (const auto status = reap(child.process)) return *status;
-    const auto now = steady_clock::now();
-    if (now >= next) {
-      const bool over = settings.until_ns != 0 &&
-                        static_cast<std::int64_t>(recording::TickClock::now_monotonic()) > settings.until_ns;
-      if (samples && !over) watcher.sample();
-      next = std::max(next + period, steady_clock::now());
-      continue;
-    }
-    if (child.signals.wait(child.process, next - now, toggle.signal)) toggle.turn(talk);
-  }
-}
-
 /// OUT and the spool; both are removed again, as if nothing had been begun, unless they are kept.
 struct Folders {
   explicit Folders(OutFolder made) : out{std::move(made)} {}
@@ -167,10 +126,7 @@ struct Folders {
   Folders& operator=(const Folders&) = delete;
   ~Folders() {
     if (kept) return;
-    if (!spool.empty()) {
-      untie(spool, out.path);
-      remove_folder(spool);
-    }
+    if (!spool.empty()) discard(spool, out.path);
     remove_unused(out);
   }
 
@@ -178,13 +134,6 @@ struct Folders {
   fs::path spool{};  ///< empty until it is made
   bool kept = false;
 };
-
-RecordOutcome not_started(const RecordOptions& options, int error) {
-  const bool absent = error == ENOENT;
-  say(options.talk, format("rankscope: cannot run {}: {}\n", options.command.front(),
-                           absent ? "no such command" : std::strerror(error)));
-  return {.status = absent ? status_not_found : status_not_executable};
-}
 
 /// Says what was lost on the way into OUT; the spool is kept then, and knows how the command ended.
 void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcome) {
@@ -204,9 +153,9 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   if (summary.processes > 0) return;
   summary.notes.emplace_back(
       settings.collect.has(Source::host)
-          ? "nothing was recorded: no process had a rank, used NVTX, CUDA or the annotation API, or ran for at least a "
-            "second"
-          : "nothing was recorded: no process had a rank or used NVTX, CUDA or the annotation API");
+          ? "nothing was recorded: no process had a rank and ran for at least 0.2 s, used NVTX, CUDA or the annotation "
+            "API, or ran for at least a second"
+          : "nothing was recorded: no process used NVTX, CUDA or the annotation API");
 }
 
 /// What was asked for is never left out silently.
@@ -263,10 +212,9 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
     outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
     outcome.summary.metadata.emplace_back("stopped_at_unix_ns", std::to_string(conditions.stopped_at_unix_ns));
   }
-  if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary);
+  if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary, spool);
   if (gathered) {
-    untie(spool, out.path);
-    remove_folder(spool);
+    discard(spool, out.path);
   } else {
     keep_spool(gathered.error(), spool, outcome);
   }
@@ -317,48 +265,23 @@ Result<fs::path> find_inject_library() {
                                               inject_library_name, folder.string(), variable::library));
 }
 
-std::string guess_launcher(const std::vector<std::string>& command) {
-  std::string line;
-  for (const std::string& word : command) line += word + " ";
-  struct Known {
-    std::string_view sign;
-    std::string_view launcher;
-  };
-  constexpr std::array known{
-      Known{"torchrun", "torchrun"},
-      Known{"torch.distributed.run", "torchrun"},
-      Known{"torch.distributed.launch", "torchrun"},
-      Known{"accelerate ", "accelerate"},
-      Known{"deepspeed ", "deepspeed"},
-      Known{"srun ", "slurm"},
-      Known{"mpirun ", "mpirun"},
-      Known{"mpiexec ", "mpiexec"},
-  };
-  const auto* const found =
-      std::ranges::find_if(known, [&](const Known& one) { return line.find(one.sign) != line.npos; });
-  if (found != known.end()) return std::string{found->launcher};
-  // The command itself starts no ranks, or only where nothing else has.
-  const std::string job = job_identity();
-  for (const std::string_view launcher : {"slurm", "torchrun"})
-    if (job.starts_with(launcher)) return std::string{launcher};
-  return line.find("rankscope-train") != line.npos ? "rankscope train" : "";
-}
+namespace {
 
-Result<RecordOutcome> run_recorded(const RecordOptions& options) {
-  RS_TRY_VOID(check(options));
-  RS_TRY(InjectSettings settings, settings_of(options, {}));
-  RS_TRY_VOID(signal_from(options.toggle));
+/// An error means that the command was not started.
+Result<RecordOutcome> record_command(const RecordOptions& options, InjectSettings settings) {
+  const SizeSignalIgnored size_signal;
   RS_TRY(fs::path library,
          options.library.empty() ? find_inject_library() : Result<fs::path>{fs::absolute(options.library)});
   RS_TRY(OutFolder out, make_out_folder(options, job_identity()));
   Folders folders{std::move(out)};
   RS_TRY(folders.spool, make_spool_folder());
   const fs::path& spool = folders.spool;
+  RS_TRY_VOID(check_room(spool, options.ring_kib));
   settings.segments = spool.string();
   if (options.preload == Preload::yes) {
     RS_TRY(library, preloadable(library, spool));
   }
-  make_tally(spool);
+  if (!make_tally(spool)) return fail(ErrorKind::cannot_write, format("cannot write into {}", spool.string()));
   RS_TRY(Toggle toggle, make_toggle(options, spool));
   RS_TRY_VOID(tie(spool, new_manifest(options), folders.out.path));
   if (options.talk == Talk::verbose) {
@@ -378,15 +301,16 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   if (!hook.why_not.empty()) environment.warnings.push_back(hook.why_not);
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
-  SignalRelay signals;
+  SignalRelay signals{size_signal};
   RS_TRY(const auto child, start_command(options.command, environment.variables, signals));
   if (child.error != 0) {
     static_cast<void>(reap(child.process));
     return not_started(options, child.error);
   }
   folders.kept = true;
-  Watcher watcher{spool, child.process};
-  RecordOutcome outcome{.status = watch_over({child.process, signals}, watcher, settings, toggle, options.talk)};
+  Watcher watcher{spool, child.process, settings.rank_env};
+  RecordOutcome outcome{
+      .status = watch_over({child.process, signals}, {watcher, EndedSegments{spool}, settings}, toggle, options.talk)};
   outcome.summary.notes = environment.warnings;
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(
@@ -395,6 +319,18 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
       options,
       {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(), signals.stopped_at_unix_ns()},
       folders, watcher, std::move(outcome));
+}
+
+}  // namespace
+
+Result<RecordOutcome> run_recorded(const RecordOptions& options) {
+  RS_TRY_VOID(check(options));
+  RS_TRY(const InjectSettings settings, settings_of(options, {}));
+  RS_TRY_VOID(signal_from(options.toggle));
+  auto outcome = record_command(options, settings);
+  const bool prevented = !outcome && outcome.error().kind == ErrorKind::cannot_write;
+  if (!prevented || options.otherwise == Otherwise::fail) return outcome;
+  return run_unrecorded(options, outcome.error());
 }
 
 }  // namespace rankscope::collectors

@@ -1,5 +1,7 @@
 #include "spool.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,12 +28,31 @@ std::string value_of(const char* name) {
 
 std::string name_prefix() { return "rankscope-" + std::to_string(getuid()) + "-"; }
 
+/// The name that a spool had before it was done.
+fs::path undone(fs::path spool) { return is_done(spool) ? spool.replace_extension() : spool; }
+
 /// Several recorders of one host may share OUT.
 fs::path mark_of(const fs::path& spool, const fs::path& out) {
   for (const recording::SpoolMark& mark : recording::spool_marks_of(out))
     if (mark.spool == spool) return out / (mark.recorder + recording::spool_mark_suffix);
   return out / (host_name() + "-" + std::to_string(getpid()) + recording::spool_mark_suffix);
 }
+
+/// Makes a file of this size and removes it; the error number, or 0.
+int try_to_allocate(const fs::path& path, std::uint64_t bytes) {
+  struct rlimit most {};
+  // A signal would end us; recorded processes count what does not fit into their limits.
+  if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return 0;
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  const int code = posix_fallocate(file, 0, static_cast<off_t>(bytes));
+  close(file);
+  unlink(path.c_str());
+  return code;
+}
+
+/// With less, not even the first process could record.
+constexpr std::uint64_t most_needed = std::uint64_t{2} << 20U;
 
 }  // namespace
 
@@ -48,8 +69,11 @@ std::vector<fs::path> spool_bases() {
 
 bool is_spool_name(const std::string& name) {
   constexpr std::size_t letters = 6;  // of mkdtemp
-  return name.starts_with(name_prefix()) && name.size() == name_prefix().size() + letters;
+  const std::string plain = is_done(name) ? undone(name).string() : name;
+  return plain.starts_with(name_prefix()) && plain.size() == name_prefix().size() + letters;
 }
+
+bool is_done(const fs::path& spool) { return spool.extension() == done_suffix; }
 
 std::optional<uid_t> owner_of(const fs::path& folder) {
   struct stat status {};
@@ -72,9 +96,27 @@ Result<fs::path> make_spool_folder() {
   return error ? fs::absolute(name) : folder;
 }
 
+Result<void> check_room(const fs::path& spool, std::uint32_t ring_kib) {
+  constexpr std::uint64_t most_tried = 1 << 20;  // quotas show up in no statistic
+  const std::uint64_t needed = std::uint64_t{ring_kib} * 1024;
+  std::error_code error;
+  const auto space = fs::space(spool, error);
+  const bool scarce = !error && space.available < std::min(needed, most_needed);
+  const int code = scarce ? ENOSPC : try_to_allocate(spool / "room", std::min(needed, most_tried));
+  if (code == 0) return {};
+  return fail(ErrorKind::cannot_write,
+              format("there is no room for recorded events in {}: {}; free some space there, or set RANKSCOPE_SPOOL to "
+                     "another node-local folder",
+                     spool.parent_path().string(), std::strerror(code)));
+}
+
 Result<void> tie(const fs::path& spool, recording::Manifest manifest, const fs::path& out) {
   manifest.spooled = recording::Spooled{own_identity(), fs::absolute(out).string()};
   RS_TRY_VOID(recording::write_manifest(spool, manifest));
+  return put_mark(spool, out);
+}
+
+Result<void> put_mark(const fs::path& spool, const fs::path& out) {
   const fs::path mark = mark_of(spool, out);
   std::ofstream file{mark};
   file << spool.string() << '\n';
@@ -85,12 +127,16 @@ Result<void> tie(const fs::path& spool, recording::Manifest manifest, const fs::
 
 void untie(const fs::path& spool, const fs::path& out) {
   std::error_code ignored;
-  fs::remove(mark_of(spool, out), ignored);
+  fs::remove(mark_of(undone(spool), out), ignored);
 }
 
-void remove_folder(const fs::path& folder) {
+void discard(const fs::path& spool, const fs::path& out) {
+  std::error_code error;
+  const fs::path done = is_done(spool) ? spool : fs::path{spool.string() + done_suffix};
+  if (spool != done) fs::rename(spool, done, error);
+  if (!out.empty()) untie(spool, out);
   std::error_code ignored;
-  fs::remove_all(folder, ignored);
+  fs::remove_all(error ? spool : done, ignored);
 }
 
 recording::ProcessIdentity own_identity() {

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/printable.h"
 #include "watcher.h"
 
 namespace rankscope::collectors {
@@ -17,7 +18,9 @@ std::string size_text(std::uint64_t bytes) {
 
 void say(Talk talk, std::string_view text) {
   if (talk == Talk::quiet) return;
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  const bool redraws = text.starts_with('\r');  // a line of progress
+  const std::string shown = (redraws ? "\r" : "") + printable_lines(text.substr(redraws ? 1 : 0));
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
   std::fflush(stderr);
 }
 
@@ -31,8 +34,8 @@ std::string summary_text(const RecordSummary& summary) {
   }
   if (summary.events_dropped > 0 && summary.disk_refusals > 0) {
     text += format(
-        "rankscope: lost {}: the folder in which segments are written was full; set RANKSCOPE_SPOOL to one "
-        "with more free space\n",
+        "rankscope: lost {}: the folder in which segments are written was full, or the size of files is limited; set "
+        "RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)\n",
         counted(summary.events_dropped, "event"));
   }
   if (summary.not_recorded > 0) {

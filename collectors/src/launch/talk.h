@@ -8,7 +8,7 @@
 
 namespace rankscope::collectors {
 
-/// Unless quiet; the text ends its line itself.
+/// Unless quiet; the text ends its line itself, and nothing in it steers the terminal.
 void say(Talk talk, std::string_view text);
 
 /// What was recorded, what was lost, and what to do about it.

@@ -1,10 +1,15 @@
 #include "watcher.h"
 
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <string>
 
+#include "rank_of_process.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
 #include "spool/segment_names.h"
@@ -13,7 +18,8 @@ namespace rankscope::collectors {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::chrono::milliseconds worth_watching{1000};
+constexpr double worth_watching_seconds = 1;
+constexpr double worth_watching_seconds_of_rank = 0.2;
 constexpr std::uint32_t small_ring_kib = 64;
 
 std::string children_of(pid_t process) {
@@ -32,6 +38,24 @@ void add_children(pid_t process, std::vector<pid_t>& found) {
   }
 }
 
+/// How long the process has lived.
+double age_seconds(const ProcessKey& key) {
+  static const auto ticks_per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 -
+         static_cast<double>(key.start) / ticks_per_second;
+}
+
+/// Of this process; its command, which has begun by now, keeps the limit that it had.
+void allow_more_descriptors() {
+  constexpr rlim_t enough = 4096;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= enough) return;
+  limit.rlim_cur = std::min(limit.rlim_max, enough);
+  setrlimit(RLIMIT_NOFILE, &limit);  // without it some processes cannot be watched, which is counted
+}
+
 }  // namespace
 
 // A process forked by another than the main thread stands in that thread's list only; main threads fork in practice,
@@ -43,8 +67,12 @@ std::vector<pid_t> descendants_of(pid_t process) {
   return found;
 }
 
-Watcher::Watcher(fs::path spool, pid_t command)
-    : spool_(std::move(spool)), folder_(spool_ / recording::outside_folder), command_(command) {
+Watcher::Watcher(fs::path spool, pid_t command, std::string rank_env)
+    : spool_(std::move(spool)),
+      folder_(spool_ / recording::outside_folder),
+      command_(command),
+      rank_env_(std::move(rank_env)) {
+  allow_more_descriptors();
   std::error_code ignored;
   fs::create_directory(folder_, ignored);
 }
@@ -52,21 +80,29 @@ Watcher::Watcher(fs::path spool, pid_t command)
 void Watcher::read_segments() {
   std::error_code error;
   for (fs::directory_iterator entry{spool_, error}, end; !error && entry != end; entry.increment(error)) {
-    if (const auto process = process_of_segment(entry->path().filename().string())) recorded_.insert(*process);
+    std::string name = entry->path().filename().string();
+    if (names_.contains(name)) continue;
+    if (const auto process = process_of_segment(name)) recorded_.insert(*process);
+    names_.insert(std::move(name));
   }
 }
 
-bool Watcher::old_enough(const ProcessKey& key) const {
-  return std::chrono::steady_clock::now() - first_seen_.at(key) >= worth_watching;
+bool Watcher::is_worth_a_segment(const ProcessKey& key) const {
+  const double age = age_seconds(key);
+  if (age < worth_watching_seconds_of_rank) return false;
+  return age >= worth_watching_seconds || rank_of_process(key.pid, rank_env_).rank >= 0;
+}
+
+bool Watcher::has_room_for(const ProcessKey& key) const {
+  if (watched_.size() < most_watched) return true;
+  return watched_.size() < most_with_ranks && rank_of_process(key.pid, rank_env_).rank >= 0;
 }
 
 void Watcher::sample() {
   read_segments();
-  const auto now = std::chrono::steady_clock::now();
   for (const pid_t process : descendants_of(getpid())) {
     const ProcessKey key{process, start_of(process)};
     if (key.start == 0 || recorded_.contains(process) || watched_.contains(key) || refused_.contains(key)) continue;
-    first_seen_.try_emplace(key, now);
     watch(key);
   }
   for (auto entry = watched_.begin(); entry != watched_.end();)
@@ -74,21 +110,31 @@ void Watcher::sample() {
 }
 
 void Watcher::watch(const ProcessKey& key) {
-  if (watched_.size() >= most_watched) {
-    if (old_enough(key)) refused_.insert(key);  // else there may be room for it yet
+  if (!has_room_for(key)) {
+    if (is_worth_a_segment(key)) refused_.insert(key);  // else there may be room for it yet
     return;
   }
   const Pressure pressure = key.pid == command_ ? Pressure::sample : Pressure::skip;
   watched_.emplace(key, Watched{.sampler = HostSampler{key.pid, pressure}, .begun = clock_.pair()});
 }
 
+/// Of a process that records itself, which is better.
+void Watcher::remove_segment(const Watched& watched) {
+  if (watched.segment == nullptr) return;
+  std::error_code ignored;
+  fs::remove(watched.segment->path(), ignored);
+}
+
 bool Watcher::sample(const ProcessKey& key, Watched& watched) {
   const bool has_segment = watched.segment != nullptr;
-  if (recorded_.contains(key.pid)) return has_segment;  // finish() removes that
+  if (recorded_.contains(key.pid)) {
+    remove_segment(watched);
+    return false;
+  }
   const std::span<const HostSample> values = watched.sampler.sample();
-  if (values.empty()) return has_segment;
+  if (values.empty()) return has_segment && key.pid == command_;  // whose status finish() notes
   const std::uint64_t now = clock_.now();
-  if (!has_segment && !old_enough(key)) {
+  if (!has_segment && !is_worth_a_segment(key)) {
     for (const HostSample& value : values) watched.early.push_back({value.name, value.value, now});
     return true;
   }
@@ -98,7 +144,6 @@ bool Watcher::sample(const ProcessKey& key, Watched& watched) {
   }
   for (const HostSample& value : values) watched.pen->counter(value.name, value.value, now);
   watched.pen->clock_pair();
-  ++watched.samples;
   watched.segment->refill();
   return true;
 }
@@ -108,6 +153,11 @@ bool Watcher::make_segment(const ProcessKey& key, Watched& watched) {
   options.path = folder_ / (host_name() + "-" + std::to_string(key.pid) + "-" + std::to_string(key.start) +
                             recording::segment_suffix);
   options.ring_kib = small_ring_kib;
+  const RankEnvironment rank = rank_of_process(key.pid, rank_env_);
+  options.rank = rank.rank;
+  options.world_size = rank.world_size;
+  options.local_rank = rank.local_rank;
+  options.local_world_size = rank.local_world_size;
   options.rank_source = recording::watched_source;
   options.watched_pid = key.pid;
   options.begun = watched.begun;
@@ -115,20 +165,24 @@ bool Watcher::make_segment(const ProcessKey& key, Watched& watched) {
   if (!segment) return false;
   watched.segment = std::move(*segment);
   watched.pen = watched.segment->thread();
+  if (!rank.source.empty()) watched.pen->metadata("rank_source", rank.source);
+  if (!rank.problem.empty()) watched.pen->metadata("rank_problem", rank.problem);
   for (const Early& early : watched.early) watched.pen->counter(early.name, early.value, early.ticks);
   watched.early.clear();
   return true;
+}
+
+void Watcher::stop() {
+  for (auto& [key, watched] : watched_)
+    if (watched.pen != nullptr) watched.pen->metadata("stopped_by", "duration");
 }
 
 void Watcher::finish(int status_of_command) {
   read_segments();
   std::erase_if(refused_, [this](const ProcessKey& key) { return recorded_.contains(key.pid); });
   for (auto& [key, watched] : watched_) {
-    if (watched.segment == nullptr) continue;
-    if (key.pid == command_) watched.segment->note_exit(status_of_command);
-    if (!recorded_.contains(key.pid) && watched.samples > 0) continue;
-    std::error_code ignored;
-    fs::remove(watched.segment->path(), ignored);
+    if (recorded_.contains(key.pid)) remove_segment(watched);
+    if (watched.segment != nullptr && key.pid == command_) watched.segment->note_exit(status_of_command);
   }
   watched_.clear();
 }

@@ -73,8 +73,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some processes were only sampled from outside: they have host samples, but no events."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
     {disk_full, "disk_full", data_loss,
-     "Events were lost because the folder in which segments are written was full. Set RANKSCOPE_SPOOL to a folder with "
-     "more free space."},
+     "Events were lost because the folder in which segments are written was full, or because the size of files is "
+     "limited. Set RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)."},
     {attributes_dropped, "attributes_dropped", data_loss,
      "The details of the events need more than 4 GiB; details beyond this limit were left out. Open fewer ranks or "
      "steps at a time."},
@@ -199,6 +199,21 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {devices_not_read, "devices_not_read", error,
      "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "
      "profiler that supports the device."},
+    {header_damaged, "header_damaged", error,
+     "The header of a segment file does not match its checksum, so it is unknown how the process ended and whether it "
+     "lost events. Copy the recording again."},
+    {manifest_damaged, "manifest_damaged", error,
+     "manifest.json is damaged, so facts about the run are unknown, and so are losses that only it lists. Copy the "
+     "recording again."},
+    {names_shortened, "names_shortened", info,
+     "Names and values of a trace that are longer than 64 KiB were cut off there."},
+    {source_lost_events, "source_lost_events", data_loss,
+     "The profiler that made the recording reported lost events, so some events are missing. Record fewer steps at a "
+     "time, or use larger buffers."},
+    {texts_hidden, "texts_hidden", info,
+     "Strings that seem to contain passwords, tokens or other secrets are shown with *** in place of the secret. The "
+     "input itself still contains the secrets: do not send it to others, but send a pack of it (`rankscope pack`). "
+     "--keep-texts shows the strings as they were recorded."},
 }};
 
 constexpr bool in_order() {

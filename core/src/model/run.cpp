@@ -47,10 +47,7 @@ std::span<const CounterSample> Run::samples_of(const CounterTrack& track) const 
   return std::span<const CounterSample>{samples_}.subspan(track.first_sample, track.sample_count);
 }
 
-bool Run::has_accelerator(RankId rank) const {
-  return std::ranges::any_of(lanes_,
-                             [rank](const Lane& lane) { return lane.rank == rank && lane.kind == LaneKind::stream; });
-}
+bool Run::has_accelerator(RankId rank) const { return std::ranges::binary_search(accelerated_, rank); }
 
 std::string_view Run::metadata(std::string_view key) const {
   for (const auto& [name, value] : info_.metadata)

@@ -52,14 +52,12 @@ auto lane_order(const StringTable& strings, const Lane& lane) {
 
 }  // namespace
 
-RunBuilder::RunBuilder() : run_(new Run), pending_(std::make_unique<Pending>()) {}
+RunBuilder::RunBuilder(Texts texts) : run_(new Run), pending_(std::make_unique<Pending>(texts)) {}
 RunBuilder::~RunBuilder() = default;
 
 RunInfo& RunBuilder::info() { return run_->info_; }
 Quality& RunBuilder::quality() { return run_->quality_; }
-StringId RunBuilder::intern(std::string_view text) { return run_->strings_.intern(text); }
 std::string_view RunBuilder::text(StringId id) const { return run_->strings_.text(id); }
-StringId RunBuilder::find(std::string_view text) const { return run_->strings_.find(text); }
 Process& RunBuilder::process(std::uint32_t row) { return run_->processes_[row]; }
 std::span<const Lane> RunBuilder::lanes() const { return run_->lanes_; }
 std::span<const Span> RunBuilder::spans() const { return run_->spans_; }
@@ -207,12 +205,14 @@ Result<std::shared_ptr<const Run>> RunBuilder::build() && {
   if (run.spans_.empty() && run.marks_.empty() && run.collectives_.empty() && pending_->samples.empty())
     return fail(ErrorKind::unreadable, "it contains no events");
   pending_->settle(run);
+  pending_->hide_facts(run);
   pending_->sort_processes(run);
   pending_->sort_lanes(run);
   pending_->sort_spans(run);
   Pending::sort_collectives(run);
   pending_->make_counters(run);
   Pending::choose_ranks(run);
+  Pending::find_accelerators(run);
   Pending::find_contested_ranks(run);
   Pending::measure(run);
   return std::shared_ptr<const Run>{std::move(run_)};

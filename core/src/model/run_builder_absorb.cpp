@@ -24,8 +24,12 @@ class RunBuilder::Absorption {
 
   void strings() {
     strings_.reserve(from_.strings_.size());
-    for (std::uint32_t id = 0; id < from_.strings_.size(); ++id)
-      strings_.push_back(to_.intern(from_.text(StringId{id})));
+    const bool as_here = pending_.texts == to_.pending_->texts;  // then no string has to be searched again
+    for (std::uint32_t id = 0; id < from_.strings_.size(); ++id) {
+      const std::string_view text = from_.text(StringId{id});
+      strings_.push_back(as_here ? to_.run_->strings_.intern(text) : to_.intern(text));
+    }
+    to_.pending_->take_hidden(pending_, strings_);
   }
 
   void new_processes() {

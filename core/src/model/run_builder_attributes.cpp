@@ -7,6 +7,7 @@ namespace rankscope {
 
 void RunBuilder::Pending::describe(Run& run, const Owner& owner, std::span<const Attribute> attributes) {
   if (attributes.empty()) return;
+  attributes = shown(run, attributes);
   if (owner.row >= owner.places.size()) owner.places.resize(owner.row + std::size_t{1}, AttributeStore::nowhere);
   AttributeStore::Place& place = owner.places[owner.row];
   if (place != AttributeStore::nowhere && place != open_set) {

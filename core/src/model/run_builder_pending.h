@@ -3,7 +3,9 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,9 @@ struct Owner {
 };
 
 struct RunBuilder::Pending {
+  explicit Pending(Texts wanted) : texts(wanted) {}
+
+  Texts texts;
   std::vector<PendingSample> samples;
   std::vector<std::uint32_t> collective_span;  // ticket per collective
   std::map<std::pair<std::uint32_t, std::vector<RankId>>, GroupId> groups;
@@ -48,6 +53,29 @@ struct RunBuilder::Pending {
   AttributeStore::Place open_set = AttributeStore::nowhere;  // the only set that can still grow
   std::vector<LateAttribute> late_of_spans;
   std::vector<LateAttribute> late_of_marks;
+  std::vector<Attribute> scratch;
+
+  // What was hidden. Strings as they were recorded are kept only until build().
+  std::unordered_map<std::string, StringId> hidden_texts;       // with the string that stands for each
+  std::set<std::pair<std::string, std::string>> hidden_values;  // name and value
+  std::vector<StringId> replaced;                               // values that may be used by nothing else
+  std::vector<std::uint8_t> key_kinds;                          // by StringId: see is_secret_key()
+
+  /// A string that the run does not have yet, without its secrets.
+  StringId add_text(Run& run, std::string_view text);
+  [[nodiscard]] bool is_secret_key(const Run& run, StringId key);
+  /// The value as it may be shown under its name.
+  [[nodiscard]] AttributeValue shown(Run& run, StringId key, AttributeValue value);
+  /// The attributes of one owner; usually the very same.
+  [[nodiscard]] std::span<const Attribute> shown(Run& run, std::span<const Attribute> attributes);
+  /// The same for facts; the id of the value that may be shown.
+  [[nodiscard]] StringId shown(Run& run, StringId key, StringId value);
+  void hide_facts(Run& run);
+  void hide_run_facts(Run& run);
+  /// Overwrites values that stood only under secret names.
+  void forget_replaced(Run& run) const;
+  /// Takes over what a part has hidden; `now`: the new ids of its strings.
+  void take_hidden(const Pending& part, std::span<const StringId> now);
 
   void describe(Run& run, const Owner& owner, std::span<const Attribute> attributes);
   /// Gives late attributes to their owners. Before rows are moved.
@@ -67,6 +95,7 @@ struct RunBuilder::Pending {
   void make_counters(Run& run);
   void close_lanes(Run& run);
   static void choose_ranks(Run& run);
+  static void find_accelerators(Run& run);
   static void find_contested_ranks(Run& run);
   static void measure(Run& run);
   [[nodiscard]] static std::unique_ptr<Run> copy_of(const Run& run);

@@ -47,6 +47,13 @@ void RunBuilder::Pending::choose_ranks(Run& run) {
   }
 }
 
+// Lanes are sorted by their processes, and those by their ranks.
+void RunBuilder::Pending::find_accelerators(Run& run) {
+  for (const Lane& lane : run.lanes_)
+    if (lane.kind == LaneKind::stream && (run.accelerated_.empty() || run.accelerated_.back() != lane.rank))
+      run.accelerated_.push_back(lane.rank);
+}
+
 // A rank that was started again has a later process; two at a time are two ranks of one name.
 void RunBuilder::Pending::find_contested_ranks(Run& run) {
   if (run.quality_.of(Counter::rank_duplicate) == 0) return;

@@ -75,6 +75,7 @@ std::unique_ptr<Run> RunBuilder::Pending::copy_of(const Run& run) {
   copy->processes_ = run.processes_;
   copy->ranks_ = run.ranks_;
   copy->rank_process_ = run.rank_process_;
+  copy->accelerated_ = run.accelerated_;
   copy->lanes_ = run.lanes_;
   copy->spans_ = run.spans_;
   copy->marks_ = run.marks_;
@@ -102,6 +103,9 @@ std::shared_ptr<const Run> RunBuilder::retimed(const Run& run, std::span<const C
     const Span shown = span;
     span.time = in_order(map_of(shown.lane), shown);
   }
+  for (QualityPlace& place : copy->info_.places)
+    if (place.time && std::ranges::find(run.ranks_, place.rank) != run.ranks_.end())
+      place.time = run_time(by_process[run.process_row_of(place.rank)], *place.time);
   for (Mark& mark : copy->marks_) mark.time = map_of(mark.lane).run_time(mark.time);
   for (Collective& collective : copy->collectives_) {
     const LaneId lane = collective.lane.is_set() ? collective.lane : collective.enqueued_on;

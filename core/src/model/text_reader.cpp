@@ -7,6 +7,7 @@
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/numbers.h"
 #include "text_groups.h"
+#include "text_quality.h"
 #include "text_words.h"
 
 namespace rankscope {
@@ -21,6 +22,7 @@ constexpr std::uint32_t no_process = 0xFFFFFFFF;
 
 class TextReader {
  public:
+  explicit TextReader(Texts texts) : builder_(texts) {}
   Result<std::shared_ptr<const Run>> read(std::string_view all);
 
  private:
@@ -165,11 +167,7 @@ Result<void> TextReader::process_line(const Words& words) {
     } else if (word.key == "program") {
       process.program = builder_.intern(word.value);
     } else if (word.key == "recorded") {
-      const std::size_t colon = std::min(word.value.find(':'), word.value.size());
-      RS_TRY(const std::int64_t begin, integer(std::string_view{word.value}.substr(0, colon)));
-      RS_TRY(const std::int64_t end,
-             integer(std::string_view{word.value}.substr(std::min(colon + 1, word.value.size()))));
-      process.recorded = {at(begin), at(end)};
+      RS_TRY(process.recorded, text::time_range_from(word.value));
     } else if (word.key == "ended") {
       const std::size_t colon = std::min(word.value.find(':'), word.value.size());
       const auto ending = ending_from(std::string_view{word.value}.substr(0, colon));
@@ -255,14 +253,9 @@ Result<void> TextReader::group_line(const Words& words) {
 }
 
 Result<void> TextReader::quality_line(const Words& words) {
-  if (words.size() != 3 && words.size() != 4)
-    return wrong("@quality needs a counter, its value and, if known, the place");
-  const auto counter = counter_from(words[1].value);
-  if (!counter) return wrong(format("'{}' is not a counter", words[1].value));
-  RS_TRY(const std::int64_t value, integer(words[2].value));
-  const auto amount = static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0));
-  builder_.quality().add(*counter, amount);
-  if (words.size() == 4) builder_.info().places.push_back({*counter, amount, words[3].value});
+  RS_TRY(QualityPlace place, text::quality_place_from(words));
+  builder_.quality().add(place.counter, place.amount);
+  if (words.size() > 3) builder_.info().places.push_back(std::move(place));
   return {};
 }
 
@@ -384,6 +377,8 @@ Result<void> TextReader::mark_line(RankId rank, const Words& words) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Run>> run_from_text(std::string_view text) { return TextReader{}.read(text); }
+Result<std::shared_ptr<const Run>> run_from_text(std::string_view text, Texts texts) {
+  return TextReader{texts}.read(text);
+}
 
 }  // namespace rankscope

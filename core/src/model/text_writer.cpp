@@ -46,11 +46,18 @@ void write_attributes(const Run& run, SpanKind owner, const AttributeRange& attr
   }
 }
 
+void write_place(const QualityPlace& place, std::ostream& out) {
+  out << format("@quality {} {} {}", info_of(place.counter).name, place.amount, quote(place.where));
+  if (place.rank.is_set()) out << " rank=" << rank_word(place.rank);
+  if (place.time) out << format(" time={}:{}", ns_of(place.time->begin), ns_of(place.time->end));
+  out << '\n';
+}
+
 void write_quality(const Run& run, const CounterInfo& counter, std::ostream& out) {
   std::uint64_t rest = run.quality().of(counter.counter);
   for (const QualityPlace& place : run.info().places) {
     if (place.counter != counter.counter || place.amount > rest) continue;
-    out << format("@quality {} {} {}\n", counter.name, place.amount, quote(place.where));
+    write_place(place, out);
     rest -= place.amount;
   }
   if (rest > 0) out << format("@quality {} {}\n", counter.name, rest);

@@ -113,7 +113,7 @@ TEST(OperationsFoundByEnds, MayBeAllToAllOnOneRankAndSendReceiveOnTheOther) {
 
 TEST(OperationsFoundByEnds, AreNotConcludedFromTwo) {
   const auto run = parts(2, together(2));
-  const EndMatching found = match_by_ends(*run);
+  const TimeMatching found = match_by_ends(*run);
   EXPECT_EQ(found.run, nullptr);
   EXPECT_THAT(found.note, HasSubstr("too few calls end at the same time"));
 }
@@ -125,7 +125,7 @@ TEST(OperationsFoundByEnds, AreNotConcludedWhereChanceGivesAsMany) {
     all.push_back({1, 2.9 * i - 0.5, 2.9 * i});
   }
   const auto run = parts(2, all);
-  const EndMatching found = match_by_ends(*run);
+  const TimeMatching found = match_by_ends(*run);
   EXPECT_EQ(found.run, nullptr);
   EXPECT_THAT(found.note, HasSubstr("too few calls end at the same time"));
 }
@@ -137,7 +137,7 @@ TEST(OperationsFoundByEnds, OfDifferentRanksAreDifferentGroups) {
     all.push_back({3, 100.0 * i + 41, 100.0 * i + 50});
   }
   const auto run = parts(4, all);
-  const EndMatching found = match_by_ends(*run);
+  const TimeMatching found = match_by_ends(*run);
   ASSERT_NE(found.run, nullptr);
   ASSERT_EQ(found.run->groups().size(), 2U);
   EXPECT_THAT(found.run->groups()[0].members, ElementsAre(RankId{0}, RankId{1}));
@@ -206,7 +206,7 @@ TEST(OperationsFoundByEnds, AreNotLookedForWhereGroupsAreKnown) {
   const auto run = run_of(std::string{head} +
                           "@rank 0\n@rank 1\n@group dp 0,1\n0 comm 0 100 allreduce group=dp seq=1\n"
                           "1 comm 0 100 allreduce group=dp seq=1\n");
-  const EndMatching found = match_by_ends(*run);
+  const TimeMatching found = match_by_ends(*run);
   EXPECT_EQ(found.run, nullptr);
   EXPECT_EQ(found.note, "");
 }
@@ -234,7 +234,7 @@ std::shared_ptr<const Run> unrelated(std::uint64_t seed) {
 
 TEST(OperationsFoundByEnds, AreNotConcludedFromBurstsThatMeetByChance) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const EndMatching found = match_by_ends(*unrelated(seed));
+    const TimeMatching found = match_by_ends(*unrelated(seed));
     EXPECT_EQ(found.run, nullptr) << seed << ' ' << found.note;
     EXPECT_THAT(found.note, HasSubstr("too few calls end at the same time"));
   }
@@ -243,7 +243,7 @@ TEST(OperationsFoundByEnds, AreNotConcludedFromBurstsThatMeetByChance) {
 TEST(OperationsFoundByEnds, AreATenthOfAllPartsAtLeast) {
   std::vector<Part> all = together(4);
   for (int i = 0; i < 100; ++i) all.push_back({0, 1000.0 + 40 * i, 1010.0 + 40 * i});
-  const EndMatching found = match_by_ends(*parts(2, all));
+  const TimeMatching found = match_by_ends(*parts(2, all));
   EXPECT_EQ(found.run, nullptr) << found.note;
 }
 

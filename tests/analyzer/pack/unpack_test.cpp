@@ -24,7 +24,7 @@ TEST(Unpack, APackThatWouldFillTheDiskIsRefusedBeforeItDoes) {
     ASSERT_TRUE(zstd.finish());
     ASSERT_TRUE(file->commit());
   }
-  const auto run = read_pack(folder / "bomb.tar.zst");
+  const auto run = read_pack(folder / "bomb.tar.zst", {});
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().kind, ErrorKind::unreadable);
   EXPECT_THAT(run.error().message, HasSubstr("bomb.tar.zst would unpack to more than 268 MB"));
@@ -44,7 +44,7 @@ TEST(Unpack, MillionsOfEmptyMembersCountByTheirHeaders) {
     ASSERT_TRUE(zstd.finish());
     ASSERT_TRUE(file->commit());
   }
-  const auto run = read_pack(folder / "many.tar.zst");
+  const auto run = read_pack(folder / "many.tar.zst", {});
   ASSERT_FALSE(run);
   EXPECT_THAT(run.error().message, HasSubstr("many.tar.zst would unpack to more than 268 MB"));
 }

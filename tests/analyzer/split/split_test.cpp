@@ -56,6 +56,40 @@ TEST(Split, IdleCausesOfACpuRank) {
   expect_sums(split, 60);
 }
 
+/// A send as in a trace of PyTorch: it lasts until the program has waited for it, after the next forward pass.
+constexpr std::string_view open_send =
+    "@run clock=same_host clock_error=1000\n@rank 0\n@rank 1\n@group pp 0,1\n"
+    "@lane 0 main kind=thread number=1\n@lane 1 main kind=thread number=1\n"
+    "0 comm 0 60 send group=pp peer=1 lane=main\n"
+    "0 op 40 55 forward lane=main\n"
+    "1 comm 0 10 recv group=pp peer=0 lane=main\n";
+
+TEST(Split, AThreadWorksOnUntilItWaitsForItsSend) {
+  const TimeSplit split = split_of(open_send, {at(0), at(60)});
+  EXPECT_EQ(split.compute_ns, 15);
+  EXPECT_EQ(split.exposed_comm_ns, 45);
+  EXPECT_EQ(split.own_ns(), 55) << "only the last 5 ns may have been spent waiting for the send";
+  expect_sums(split, 60);
+}
+
+TEST(Split, AReceiveThatBlocksTheThreadDuringASendIsNoOwnTime) {
+  const TimeSplit split =
+      split_of(std::string{open_send} +
+                   "0 comm 5 35 recv group=pp peer=1 lane=main\n1 comm 30 33 send group=pp peer=0 lane=main\n",
+               {at(0), at(60)});
+  EXPECT_EQ(split.own_ns(), 25) << "30 ns were spent in the receive, 5 at the end of the send";
+  expect_sums(split, 60);
+}
+
+TEST(Split, OnALaneOfCommunicationAloneNothingTellsWhenAThreadWorked) {
+  const TimeSplit split = split_of(
+      "@run clock=same_host clock_error=1000\n@rank 0\n@rank 1\n@group pp 0,1\n"
+      "0 comm 0 60 send group=pp peer=1\n0 comm 5 35 recv group=pp peer=1\n0 op 40 55 forward\n"
+      "1 comm 0 10 recv group=pp peer=0\n",
+      {at(0), at(60)});
+  EXPECT_EQ(split.own_ns(), 15);
+}
+
 TEST(Split, ABarrierIsWaitingForOthers) {
   const TimeSplit split = split_of("0 sync 0 20 \"barrier start\"\n0 op 20 30 op\n", {at(0), at(30)});
   EXPECT_EQ(split.idle_for_others_ns, 20);

@@ -219,10 +219,9 @@ TEST(PyTorchHook, SaysWhatIsMissing) {
 }
 
 TEST(PyTorchHook, SaysThatNoProgramRanAnOperator) {
-  SKIP_UNDER_THREAD_SANITIZER();
   const Folder folder;
   const Variable rank{"RANK", "0"};
-  EXPECT_THAT(record(folder, observed({"python3", "-I", "-c", "import time; time.sleep(0.4)"})).summary.notes,
+  EXPECT_THAT(record(folder, observed({"python3", "-I", "-c", "import time; time.sleep(0.8)"})).summary.notes,
               ElementsAre(HasSubstr("PyTorch: no recorded Python program ran an operator of PyTorch")));
 }
 
@@ -308,7 +307,7 @@ TEST(PyTorchHook, ThatCannotRunLeavesTheProgramAlone) {
       "import sys, time, torch\n"
       "torch.optim.SGD().step()\n"
       "print('of the user:', hasattr(sys.modules['sitecustomize'], 'MINE'))\n"
-      "time.sleep(0.4)\n";  // so long that the process is recorded
+      "time.sleep(0.8)\n";  // so long that the process is recorded
   const Recorded recorded = python(folder, {"-c", program}, said, (folder / "modules").string());
   EXPECT_EQ(recorded.status, 0);
   EXPECT_EQ(said, "of the user: True\n");
@@ -353,10 +352,9 @@ TEST(PyTorchHook, ObservesAProgramThatImportsTorchWithoutBeingAskedTo) {
 }
 
 TEST(PyTorchHook, SaysNothingOfAProgramThatDoesNotImportTorch) {
-  SKIP_UNDER_THREAD_SANITIZER();
   const Folder folder;
   const Variable rank{"RANK", "0"};
-  const RecordOptions options{.command = {"python3", "-c", "import time; time.sleep(0.4)"}};
+  const RecordOptions options{.command = {"python3", "-c", "import time; time.sleep(0.8)"}};
   EXPECT_THAT(record(folder, options).summary.notes, IsEmpty());
 }
 

@@ -15,6 +15,7 @@ constexpr std::string_view text_of_two =
     "@run source=kineto world_size=2 clock=wall_clock clock_error=10 meta.model=mlp\n"
     "@rank 0 host=a recorded=0:5000\n@rank 1 host=b recorded=100:5100 meta.key=1\n@device 1 0 name=GPU\n"
     "@group dp 0,1\n@quality events_dropped 3 here\n"
+    "@quality chunks_missing 1 there rank=1 time=200:300\n"
     "0 step 0 4000 step index=0\n0 comm 40 90 allreduce group=dp seq=3 enqueued=30 on=main\n"
     "1 runtime 110 120 launch correlation=1\n1 compute 130 200 gemm lane=\"stream 0\" correlation=1\n"
     "1 comm 140 190 allreduce group=dp seq=3 enqueued=130 on=main\n1 comm 300 - allreduce group=dp seq=4 "
@@ -47,7 +48,7 @@ TEST(RetimedRun, MovesEverythingOfAProcessAndNothingElse) {
        {"host=b recorded=0:5000", "1 runtime 10 20 launch", "1 compute 30 100 gemm", "1 comm 40 90 allreduce",
         "enqueued=30", "1 comm 200 - allreduce", "1 comm 300 - allreduce", "1 mark -49 there",
         "1 counter 60 2 rss_bytes", "0 comm 40 90 allreduce", "0 mark 50 here", "0 counter 60 1 rss_bytes",
-        "@link launch", "@quality events_dropped 3"})
+        "@link launch", "@quality events_dropped 3", "@quality chunks_missing 1 there rank=1 time=100:200"})
     EXPECT_NE(moved.find(line), std::string::npos) << line << "\n" << moved;
 }
 

@@ -66,6 +66,23 @@ TEST(TextForm, AWholeRunSurvivesTheWayOutAndIn) {
   EXPECT_THAT(once, testing::HasSubstr("mark 60 here lane=main bytes=-5 what=free"));
 }
 
+TEST(TextForm, ALossMaySayWhoseDataItWasAndWhen) {
+  const auto run = run_from_text(
+      "@quality chunks_missing 2 \"a.rseg (rank 1)\" rank=1 time=10:20\n@quality chunks_missing 1 rank=0\n0 op 0 9 "
+      "a\n");
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ((*run)->quality().of(Counter::chunks_missing), 3U);
+  EXPECT_THAT((*run)->info().places, testing::ElementsAre(QualityPlace{Counter::chunks_missing, 2, "a.rseg (rank 1)",
+                                                                       RankId{1}, TimeRange{at(10), at(20)}},
+                                                          QualityPlace{Counter::chunks_missing, 1, "", RankId{0}}));
+  const auto again = run_from_text(to_text(**run));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ((*again)->info().places, (*run)->info().places);
+  const auto wrong = run_from_text("@quality chunks_missing 2 here step=4\n");
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, testing::HasSubstr("line 1: @quality has no field 'step'"));
+}
+
 TEST(TextForm, AnAttributeMayBearAnyName) {
   const auto first = run_from_text(
       "@group dp 0,1\n"

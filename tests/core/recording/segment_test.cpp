@@ -314,6 +314,29 @@ TEST(Segment, AFlippedBitIsNoticed) {
   ASSERT_EQ((*run)->info().places.size(), 1U);
   EXPECT_EQ((*run)->info().places[0].counter, Counter::chunks_corrupt);
   EXPECT_EQ((*run)->info().places[0].where, "b.rseg (rank 2)") << "what to copy again";
+  EXPECT_EQ((*run)->info().places[0].rank, RankId{2});
+  ASSERT_TRUE((*run)->info().places[0].time) << "before the next chunk of the thread";
+  const auto spans = (*run)->spans();
+  EXPECT_EQ((*run)->info().places[0].time->end,
+            std::ranges::min(spans, {}, [](const Span& span) { return span.time.begin; }).time.begin);
+}
+
+TEST(Segment, ADamagedChunkWithoutALaterOneOfItsThreadWasLostAtAnUnknownTime) {
+  const Folder folder;
+  create(folder)->thread()->mark("here");
+  const fs::path packed = folder.path() / "segments" / "b.rseg";
+  ASSERT_TRUE(gather_segment(folder.segment(), packed));
+  fs::remove(folder.segment());
+  {
+    std::fstream file{packed, std::ios::in | std::ios::out | std::ios::binary};
+    file.seekp(segment_header_bytes + chunk_header_bytes + 16);
+    file.put('\x5A');
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  ASSERT_EQ((*run)->info().places.size(), 1U);
+  EXPECT_EQ((*run)->info().places[0].rank, RankId{2});
+  EXPECT_FALSE((*run)->info().places[0].time);
 }
 
 TEST(Segment, AMissingChunkIsCounted) {
@@ -328,6 +351,10 @@ TEST(Segment, AMissingChunkIsCounted) {
   ASSERT_TRUE(run) << run.error().message;
   EXPECT_EQ((*run)->quality().of(Counter::chunks_missing), 1U);
   EXPECT_EQ((*run)->quality().of(Counter::chunks_corrupt), 0U);
+  ASSERT_EQ((*run)->info().places.size(), 1U);
+  EXPECT_EQ((*run)->info().places[0].counter, Counter::chunks_missing);
+  EXPECT_EQ((*run)->info().places[0].rank, RankId{2});
+  EXPECT_TRUE((*run)->info().places[0].time);
 }
 
 std::vector<std::string> attributes_as_text(const Run& run, const AttributeRange& attributes) {

@@ -13,6 +13,7 @@
 #include "rankscope/analyzer/progress.h"
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/secrets.h"
 
 namespace rankscope::analyzer {
 
@@ -22,12 +23,13 @@ inline constexpr std::int64_t most_ranks = 1 << 24;
 /// Reads "FILE=RANK,FILE=RANK", as --rank-map has it, into ImportOptions::rank_map; `usage` for anything else.
 [[nodiscard]] Result<std::map<std::string, std::uint32_t>> rank_map_from(std::string_view text);
 
-/// How foreign traces are read.
+/// How an input is read.
 struct ImportOptions {
   std::map<std::string, std::uint32_t> rank_map;  ///< file name -> rank, for files that do not tell (--rank-map)
   Progress progress;
-  unsigned threads = 0;                ///< 0 = as many as the machine has
-  std::vector<QualityPlace> losses{};  ///< what was lost before the files are read; open_run() adds to it
+  unsigned threads = 0;                  ///< 0 = as many as the machine has
+  Texts texts = Texts::without_secrets;  ///< --keep-texts shows them as recorded
+  std::vector<QualityPlace> losses{};    ///< what was lost before the files are read; open_run() adds to it
 };
 
 /// One .rankscope folder, or traces of one kind: files, or folders of them. `unreadable` when a path is absent, empty,

@@ -9,9 +9,10 @@
 
 namespace rankscope::analyzer {
 
-/// Written under a temporary name beside its target and renamed by commit(). Until then, and after any error, whatever
-/// stood at the target is untouched; without commit() nothing stays behind. "-" is stdout; it, devices and pipes are
-/// written directly. A reader of stdout that has left ends the output quietly (`| head`). Errors are `cannot_write` and
+/// Written without a name, and given that of its target by commit(). Until then, and after any error, whatever stood at
+/// the target is untouched; without commit() nothing stays behind, even if the process is killed. File systems that
+/// know no files without a name get a hidden one beside the target. "-" is stdout; it, devices and pipes are written
+/// directly. A reader of stdout that has left ends the output quietly (`| head`). Errors are `cannot_write` and
 /// name the target.
 class OutputFile {
  public:
@@ -27,11 +28,14 @@ class OutputFile {
 
  private:
   OutputFile() = default;
+  [[nodiscard]] bool open_beside_target();
+  [[nodiscard]] bool give_name();
   void discard();
 
-  std::string shown_;      // the target as the user wrote it
-  std::string target_;     // where it goes, links followed
-  std::string temporary_;  // empty: the target is written directly
+  std::string shown_;       // the target as the user wrote it
+  std::string target_;      // where it goes, links followed
+  std::string temporary_;   // a hidden name; empty: there is none
+  bool is_direct_ = false;  // the target itself is written
   int descriptor_ = -1;
   bool reader_left_ = false;  // of stdout: what follows is dropped
 };

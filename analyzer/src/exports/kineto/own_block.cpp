@@ -63,7 +63,9 @@ class OwnBlock {
     bool first = true;
     for (const QualityPlace& place : run_.info().places) {
       out_.text(first ? "[\"" : ", [\"").text(info_of(place.counter).name).text("\", ");
-      out_.integer(static_cast<std::int64_t>(place.amount)).text(", ").text(json_string(place.where)).text("]");
+      out_.integer(static_cast<std::int64_t>(place.amount)).text(", ").text(json_string(place.where));
+      if (place.rank.is_set()) out_.text(", ").integer(place.rank.value);
+      out_.text("]");
       first = false;
     }
     out_.text("]");

@@ -27,6 +27,13 @@ tl::unexpected<Error> cannot_write(std::string_view path, int code, Kept kept = 
                      kept == Kept::nothing ? "; nothing was written" : "; the output is incomplete"));
 }
 
+constexpr const char* own_descriptors = "/proc/self/fd";
+
+/// Of this process alone.
+std::string hidden_name(const fs::path& target) {
+  return (folder_of(target) / format("{}{}~", hidden_prefix(target), ::getpid())).string();
+}
+
 enum class TargetKind : std::uint8_t { file, device, folder };
 
 TargetKind kind_of(const fs::path& target) {
@@ -42,6 +49,7 @@ Result<OutputFile> OutputFile::create(const fs::path& target) {
   OutputFile file;
   if (is_stdout(target)) {
     file.shown_ = "stdout";
+    file.is_direct_ = true;
     file.descriptor_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
     if (file.descriptor_ < 0) return cannot_write(file.shown_, errno);
     return file;
@@ -51,26 +59,52 @@ Result<OutputFile> OutputFile::create(const fs::path& target) {
   const auto kind = kind_of(target);
   if (kind == TargetKind::folder || target.filename().empty()) return cannot_write(file.shown_, EISDIR);
   if (kind == TargetKind::device) {
+    file.is_direct_ = true;
     file.descriptor_ = ::open(file.target_.c_str(), O_WRONLY | O_CLOEXEC);
-  } else {
-    if (::access(file.target_.c_str(), F_OK) == 0 && ::access(file.target_.c_str(), W_OK) != 0) {
-      return cannot_write(file.shown_, errno);
-    }
-    file.temporary_ = temporary_beside(file.target_).string();
-    file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (file.descriptor_ < 0) return cannot_write(file.shown_, errno);
+    return file;
   }
-  if (file.descriptor_ < 0) {
-    const int code = errno;
-    file.temporary_.clear();
-    return cannot_write(file.shown_, code);
-  }
+  if (::access(file.target_.c_str(), F_OK) == 0 && ::access(file.target_.c_str(), W_OK) != 0)
+    return cannot_write(file.shown_, errno);
+  if (!file.open_beside_target()) return cannot_write(file.shown_, errno);
   return file;
+}
+
+/// False with errno.
+bool OutputFile::open_beside_target() {
+  const std::string folder = folder_of(target_).string();
+  if (::access(own_descriptors, F_OK) == 0)
+    descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (descriptor_ >= 0) return true;
+  temporary_ = hidden_name(target_);
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (descriptor_ >= 0) return true;
+  const int code = errno;
+  temporary_.clear();
+  errno = code;
+  return false;
+}
+
+/// Gives a file without a name that of the target, or, if that is taken, a hidden one. False with errno.
+bool OutputFile::give_name() {
+  const std::string source = format("{}/{}", own_descriptors, descriptor_);
+  const auto link_to = [&source](const std::string& name) {
+    return ::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (link_to(target_)) return true;
+  if (errno != EEXIST) return false;
+  temporary_ = hidden_name(target_);
+  ::unlink(temporary_.c_str());  // of an earlier process with this number
+  if (link_to(temporary_)) return true;
+  temporary_.clear();
+  return false;
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : shown_(std::move(other.shown_)),
       target_(std::move(other.target_)),
       temporary_(std::exchange(other.temporary_, {})),
+      is_direct_(other.is_direct_),
       descriptor_(std::exchange(other.descriptor_, -1)),
       reader_left_(other.reader_left_) {}
 
@@ -82,7 +116,7 @@ void OutputFile::discard() {
 }
 
 Result<void> OutputFile::write(std::string_view bytes) {
-  const Kept kept = temporary_.empty() ? Kept::what_was_written : Kept::nothing;
+  const Kept kept = is_direct_ ? Kept::what_was_written : Kept::nothing;
   while (!bytes.empty() && !reader_left_) {
     const auto written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -101,6 +135,11 @@ Result<void> OutputFile::write(std::string_view bytes) {
 }
 
 Result<void> OutputFile::commit() {
+  if (!is_direct_ && temporary_.empty() && !give_name()) {
+    const int code = errno;
+    discard();
+    return cannot_write(shown_, code);
+  }
   // close() reports what network file systems only find out now.
   if (::close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
     const int code = errno;

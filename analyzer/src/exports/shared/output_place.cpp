@@ -1,5 +1,7 @@
 #include "exports/shared/output_place.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -64,15 +66,13 @@ Result<void> put_mark(const fs::path& folder) {
 
 }  // namespace
 
-OutputPlace::OutputPlace(const fs::path& target)
-    : target_(follow_links(without_slash(target))), temporary_(temporary_beside(target_)) {}
+OutputPlace::OutputPlace(fs::path target, ScratchFolder scratch)
+    : target_(std::move(target)), scratch_(std::move(scratch)), temporary_(scratch_.path() / target_.filename()) {}
 
-OutputPlace::OutputPlace(OutputPlace&& other) noexcept
-    : target_(std::move(other.target_)), temporary_(std::exchange(other.temporary_, {})) {}
-
-OutputPlace::~OutputPlace() {
-  std::error_code ignored;
-  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+Result<OutputPlace> OutputPlace::beside(const fs::path& target) {
+  auto scratch = ScratchFolder::create(folder_of(target), hidden_prefix(target));
+  if (!scratch) return cannot_write(target, scratch.error().message);
+  return OutputPlace{target, std::move(*scratch)};
 }
 
 Result<OutputPlace> OutputPlace::file(const fs::path& target) {
@@ -84,30 +84,28 @@ Result<OutputPlace> OutputPlace::file(const fs::path& target) {
   if (fs::exists(status) && ::access(target.c_str(), W_OK) != 0) return cannot_write(target, "permission denied");
   const auto parent = target.parent_path();
   if (!parent.empty() && !fs::is_directory(parent, failed)) return cannot_write(target, "its folder does not exist");
-  OutputPlace place{target};
-  fs::remove_all(place.temporary_, failed);
-  return place;
+  return beside(follow_links(target));
 }
 
 Result<OutputPlace> OutputPlace::folder(const fs::path& target) {
   if (is_stdout(target)) return cannot_write(target, "this format writes a folder of files; give a folder");
-  OutputPlace place{target};
+  const fs::path real = follow_links(without_slash(target));
   std::error_code failed;
-  const auto status = fs::status(place.target_, failed);
+  const auto status = fs::status(real, failed);
   if (fs::exists(status) && !fs::is_directory(status))
     return cannot_write(target, "it is a file, and this format writes a folder of files");
-  if (const fs::path plain = without_trace_suffix(place.target_); !fs::exists(status) && plain != place.target_)
+  if (const fs::path plain = without_trace_suffix(real); !fs::exists(status) && plain != real)
     return fail(ErrorKind::usage, format("{} is named like a file, but this export writes a folder with a file per "
                                          "rank; write to the folder {}, or select one rank with --ranks",
                                          target.string(), plain.string()));
   if (fs::is_directory(status)) {
-    RS_TRY(const std::string other, not_ours(place.target_));
+    RS_TRY(const std::string other, not_ours(real));
     if (!other.empty())
       return cannot_write(
           target, format("the folder contains {}, which no rankscope export wrote; choose a new folder", other));
   }
-  fs::remove_all(place.temporary_, failed);
-  fs::create_directory(place.temporary_, failed);
+  RS_TRY(OutputPlace place, beside(real));
+  fs::create_directory(place.path(), failed);
   if (failed) return cannot_write(target, failed.message());
   return place;
 }
@@ -115,18 +113,23 @@ Result<OutputPlace> OutputPlace::folder(const fs::path& target) {
 Result<void> OutputPlace::commit() {
   std::error_code failed;
   if (fs::is_directory(temporary_, failed)) RS_TRY_VOID(put_mark(temporary_));
-  const fs::path old = temporary_.string() + "old";
-  const bool replaces = fs::is_directory(target_, failed);  // rename() replaces a file, but no folder with files in it
-  if (replaces) fs::rename(target_, old, failed);
-  if (!replaces || !failed) fs::rename(temporary_, target_, failed);
-  if (failed) {
-    std::error_code ignored;
-    if (replaces) fs::rename(old, target_, ignored);
-    return cannot_write(target_, failed.message());
-  }
-  temporary_.clear();
-  if (replaces) fs::remove_all(old, failed);
-  return {};
+  // rename() replaces a file, but no folder with files in it.
+  if (fs::is_directory(target_, failed)) return exchange();
+  fs::rename(temporary_, target_, failed);
+  return failed ? Result<void>{cannot_write(target_, failed.message())} : Result<void>{};
+}
+
+/// What stood at the target goes with the scratch folder.
+Result<void> OutputPlace::exchange() {
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, target_.c_str(), RENAME_EXCHANGE) == 0) return {};
+  std::error_code failed;  // some file systems cannot exchange
+  const fs::path old = scratch_.path() / "old";
+  fs::rename(target_, old, failed);
+  if (!failed) fs::rename(temporary_, target_, failed);
+  if (!failed) return {};
+  std::error_code ignored;
+  if (!fs::exists(target_, ignored)) fs::rename(old, target_, ignored);
+  return cannot_write(target_, failed.message());
 }
 
 }  // namespace rankscope::analyzer

@@ -1,7 +1,5 @@
 #include "exports/shared/output_target.h"
 
-#include <unistd.h>
-
 #include <system_error>
 
 #include "rankscope/core/format.h"
@@ -17,8 +15,11 @@ fs::path follow_links(const fs::path& target) {
   return failed ? target : real;
 }
 
-fs::path temporary_beside(const fs::path& target) {
-  return target.parent_path() / format(".{}.{}~", target.filename().string().substr(0, 200), ::getpid());
+fs::path folder_of(const fs::path& target) { return target.has_parent_path() ? target.parent_path() : fs::path{"."}; }
+
+std::string hidden_prefix(const fs::path& target) {
+  constexpr std::size_t most = 200;
+  return format(".{}.", target.filename().string().substr(0, most));
 }
 
 }  // namespace rankscope::analyzer

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace rankscope::analyzer {
@@ -9,8 +10,11 @@ namespace rankscope::analyzer {
 /// Where a link leads, so that the link itself stays and what it points to is replaced.
 [[nodiscard]] std::filesystem::path follow_links(const std::filesystem::path& target);
 
-/// A hidden name beside the target, of this process alone, and hardly longer: the limit is 255 bytes.
-[[nodiscard]] std::filesystem::path temporary_beside(const std::filesystem::path& target);
+/// The folder that a target is in.
+[[nodiscard]] std::filesystem::path folder_of(const std::filesystem::path& target);
+
+/// How the hidden names beside a target begin, hardly longer than its own: the limit is 255 bytes.
+[[nodiscard]] std::string hidden_prefix(const std::filesystem::path& target);
 
 // What exports write into their files so that they know them again.
 

@@ -33,7 +33,9 @@ void describe_inputs(const RunBuilder& run, std::uint32_t span, const AttributeR
   const TensorInputs tensors = tensor_inputs_from(inputs);
   if (what.type.bytes == 0) what.type = tensors.type;
   fill(what.tensors, tensors.elements);
-  if (run.text(run.spans()[span].name) != "record_param_comms") return;
+  const std::string_view name = run.text(run.spans()[span].name);
+  if (is_pair_operator(name)) fill(what.partner, partner_from(inputs));
+  if (name != "record_param_comms") return;
   const auto told = param_comms_from(inputs);
   if (!told) return;
   if (told->names_root) fill(what.rank, told->rank);

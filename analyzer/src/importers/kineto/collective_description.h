@@ -24,7 +24,8 @@ struct Description {
   std::int64_t stride = -1;
   std::int64_t sequence = -1;
   bool sequence_from_inputs = false;
-  std::int64_t rank = -1;  ///< in the group: of a rooted operation the root (since 2024)
+  std::int64_t rank = -1;     ///< in the group: of a rooted operation the root (since 2024)
+  std::int64_t partner = -1;  ///< in the group: of a send or receive
   std::int64_t source = -1;
   std::int64_t destination = -1;
 };

@@ -92,6 +92,8 @@ class Collectives {
       row.group = run_.add_group(what.group, ids(members));
     }
     const bool paired = what.op == "send" || what.op == "recv";
+    if (paired && row.peer < 0 && what.partner >= 0 && std::cmp_less(what.partner, members.size()))
+      row.peer = members[static_cast<std::size_t>(what.partner)];
     if (paired && what.sequence_from_inputs) row.sequence = -1;  // pairs are counted instead (metrics.md 5, K0)
     const bool named = is_rooted(what.op) && what.rank >= 0 && std::cmp_less(what.rank, members.size());
     if (named) row.peer = members[static_cast<std::size_t>(what.rank)];

@@ -7,6 +7,9 @@
 
 namespace rankscope::analyzer::kineto {
 
+/// Of a name or a value, in bytes; longer ones are cut off and counted.
+inline constexpr std::size_t longest_text = std::size_t{64} << 10;
+
 struct Argument {
   std::string_view key{};
   Value value{};

@@ -1,6 +1,5 @@
 #include "importers/kineto/input.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 
 #include "importers/shared/gzip_stream.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/regular_file.h"
 
 namespace rankscope::analyzer::kineto {
 namespace {
@@ -27,8 +27,7 @@ Result<MappedText> MappedText::open(const std::filesystem::path& path) {
     return fail(ErrorKind::unreadable,
                 format("cannot read {}: {}", path.string(), std::generic_category().message(errno)));
   };
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return error();
+  RS_TRY(const int file, open_regular_file(path));
   struct stat status {};
   MappedText mapped;
   const bool known = ::fstat(file, &status) == 0;

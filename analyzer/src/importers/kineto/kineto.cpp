@@ -40,7 +40,8 @@ struct Task {
 
 /// What came of it.
 struct Outcome {
-  std::unique_ptr<Part> part = std::make_unique<Part>();
+  explicit Outcome(Texts texts) : part(std::make_unique<Part>(texts)) {}
+  std::unique_ptr<Part> part;
   Metadata metadata;
   const char* reached = nullptr;  // where it stopped because another stretch begins there; null: the end of the file
   bool is_trace = false;
@@ -67,8 +68,8 @@ std::vector<Task> plan(std::span<const MappedText> files) {
   return tasks;
 }
 
-Outcome read_plain(const Task& task, std::string_view text) {
-  Outcome outcome;
+Outcome read_plain(const Task& task, std::string_view text, Texts texts) {
+  Outcome outcome{texts};
   TraceReader reader = task.first ? TraceReader{*outcome.part, outcome.metadata}
                                   : TraceReader::inside_events(*outcome.part, outcome.metadata);
   reader.stop_at(task.stops);
@@ -81,8 +82,8 @@ Outcome read_plain(const Task& task, std::string_view text) {
   return outcome;
 }
 
-Outcome read_packed(std::string_view packed, const std::atomic<bool>& stop) {
-  Outcome outcome;
+Outcome read_packed(std::string_view packed, Texts texts, const std::atomic<bool>& stop) {
+  Outcome outcome{texts};
   TraceReader reader{*outcome.part, outcome.metadata};
   Unpacker unpacker{packed};
   std::string_view rest;
@@ -104,8 +105,8 @@ Outcome read_packed(std::string_view packed, const std::atomic<bool>& stop) {
 /// Runs tasks on several threads and hands out what came of them in order. Not too many wait to be fetched.
 class Crew {
  public:
-  Crew(std::span<const MappedText> files, std::vector<Task> tasks, unsigned threads)
-      : files_(files), tasks_(std::move(tasks)), outcomes_(tasks_.size()), most_waiting_(2 * threads) {
+  Crew(std::span<const MappedText> files, std::vector<Task> tasks, Texts texts, unsigned threads)
+      : files_(files), tasks_(std::move(tasks)), texts_(texts), outcomes_(tasks_.size()), most_waiting_(2 * threads) {
     for (unsigned i = 0; i < std::min<std::size_t>(threads, tasks_.size()); ++i)
       workers_.emplace_back([this] { work(); });
   }
@@ -137,8 +138,8 @@ class Crew {
         mine = next_++;
       }
       const std::string_view text = files_[tasks_[mine].file].text();
-      Outcome outcome =
-          files_[tasks_[mine].file].is_packed() ? read_packed(text, stop_) : read_plain(tasks_[mine], text);
+      Outcome outcome = files_[tasks_[mine].file].is_packed() ? read_packed(text, texts_, stop_)
+                                                              : read_plain(tasks_[mine], text, texts_);
       const std::lock_guard lock{mutex_};
       outcomes_[mine] = std::move(outcome);
       changed_.notify_all();
@@ -147,6 +148,7 @@ class Crew {
 
   std::span<const MappedText> files_;
   std::vector<Task> tasks_;
+  Texts texts_;
   std::vector<std::optional<Outcome>> outcomes_;
   std::size_t most_waiting_;
   std::size_t next_ = 0;
@@ -177,7 +179,7 @@ Result<std::vector<TraceFile>> load(std::span<const std::filesystem::path> paths
     files.back().process = run.add_process({});
   }
   const unsigned threads = options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  Crew crew{texts, plan(texts), threads};
+  Crew crew{texts, plan(texts), options.texts, threads};
   const std::vector<Task>& tasks = crew.tasks();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     Outcome outcome = crew.fetch(i);
@@ -323,7 +325,7 @@ bool recognises(std::string_view first_bytes, std::string_view) {
 }
 
 Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> paths, const ImportOptions& options) {
-  RunBuilder run;
+  RunBuilder run{options.texts};
   RS_TRY(std::vector<TraceFile> files, load(paths, options, run));
   for (const TraceFile& file : files)
     if (!file.is_trace)
@@ -351,11 +353,14 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
           {block.counter, block.amount, format("{}: {}", file.path.filename().string(), block.where)});
   note_jobs(files, run);
   align(files, run);
-  if (run.quality().of(Counter::time_origin_unknown) == 0) mark_lost_tails(files, run);
+  if (run.quality().of(Counter::time_origin_unknown) == 0) mark_lost_tails(files, ranks, run);
   describe_run(files, ranks, run);
   for (const QualityPlace& loss : options.losses) add_loss(loss, run);
-  for (const TraceFile& file : files)
-    run.info().places.insert(run.info().places.end(), file.losses.begin(), file.losses.end());
+  for (std::size_t i = 0; i < files.size(); ++i)
+    for (QualityPlace loss : files[i].losses) {
+      loss.rank = ranks[i];
+      run.info().places.push_back(std::move(loss));
+    }
   restore_quality(files, run);
   return std::move(run).build().map_error(while_doing(
       paths.size() == 1 ? paths.front().string() : format("{} and {} more", paths.front().string(), paths.size() - 1)));

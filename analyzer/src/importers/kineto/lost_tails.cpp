@@ -90,7 +90,7 @@ std::optional<RunTime> tail_lost_from(std::span<const TraceFile> files, std::spa
 
 }  // namespace
 
-void mark_lost_tails(std::span<const TraceFile> files, RunBuilder& run) {
+void mark_lost_tails(std::span<const TraceFile> files, std::span<const RankId> ranks, RunBuilder& run) {
   if (files.size() < 2) return;
   std::vector<WorkEnds> all;
   for (const TraceFile& file : files) all.push_back(work_ends(file, run));
@@ -100,7 +100,8 @@ void mark_lost_tails(std::span<const TraceFile> files, RunBuilder& run) {
     // A file that was cut has its own counter.
     if (!files[i].is_cut()) {
       run.quality().add(Counter::tails_lost);
-      run.info().places.push_back({Counter::tails_lost, 1, files[i].path.filename().string()});
+      run.info().places.push_back(
+          {Counter::tails_lost, 1, files[i].path.filename().string(), ranks[i], TimeRange{*from, RunTime::max()}});
     }
     for (std::uint32_t row = files[i].first_span; row < files[i].end_span; ++row) {
       const Span& span = run.spans()[row];

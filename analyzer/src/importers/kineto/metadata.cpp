@@ -6,9 +6,12 @@
 #include <span>
 
 #include "importers/kineto/decimal.h"
+#include "importers/kineto/event.h"
+#include "importers/shared/loss_messages.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/secrets.h"
+#include "rankscope/core/utf8.h"
 #include "words/letters.h"
 
 namespace rankscope::analyzer::kineto {
@@ -52,6 +55,13 @@ bool looks_secret(std::string_view key, std::string_view content) {
     found = found || names_secret(name) || names_environment(name);
   });
   return found;
+}
+
+/// In the log of the profiler.
+void count_lost_events(const Value& lines, Quality& quality) {
+  for_each_item(lines.raw, [&quality](const Value& line) {
+    if (reports_lost_events(text_from(line))) quality.add(Counter::source_lost_events);
+  });
 }
 
 /// "[0, 1]" as a list or as a text that holds one.
@@ -127,8 +137,20 @@ std::vector<std::string> texts_from(std::string_view list) {
   return texts;
 }
 
+namespace {
+
+std::string short_text_from(Value value, Quality& quality) {
+  if (value.raw.size() <= longest_text) return text_from(value);
+  quality.add(Counter::names_shortened);
+  value.raw = cut_utf8(value.raw, longest_text);
+  return text_from(value);
+}
+
+}  // namespace
+
 void Metadata::take(std::string_view key, const Value& value, Quality& quality) {
   if (value.kind == ValueKind::absent) return;
+  if (key == "WARNING" || key == "ERROR") count_lost_events(value, quality);
   if (key == "baseTimeNanoseconds") {
     base_ns = integer_of(value.raw);
     if (base_ns && (*base_ns < 0 || *base_ns > largest_base)) base_ns.reset();
@@ -137,14 +159,14 @@ void Metadata::take(std::string_view key, const Value& value, Quality& quality) 
   } else if (key == "deviceProperties") {
     for_each_item(value.raw, [this](const Value& device) { devices.push_back(facts_from(device.raw)); });
   } else if (key == "host_name") {
-    host = text_from(value);
+    host = short_text_from(value, quality);
   } else if (key == "traceName") {
-    trace_name = text_from(value);
+    trace_name = short_text_from(value, quality);
   } else if (key == "rankscope") {
     own = own_block_from(value.raw);
     if (!own) drop({Counter::blocks_dropped, 1, format("rankscope, whose schema is not {}", own_schema)}, quality);
   } else if (holds(kept, key)) {
-    facts.emplace_back(key, text_from(value));
+    facts.emplace_back(key, short_text_from(value, quality));
   } else if (!holds(known, key)) {
     if (looks_secret(key, value.raw))
       drop({Counter::secrets_dropped, 1, std::string{key}}, quality);

@@ -6,6 +6,7 @@
 #include "importers/kineto/decimal.h"
 #include "importers/kineto/input.h"
 #include "importers/kineto/metadata.h"
+#include "rankscope/analyzer/open.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
@@ -94,9 +95,13 @@ std::string source_from(const Value& value) {
 
 void add_place(const Value& item, OwnBlock& own) {
   const auto texts = texts_from(item.raw);
-  const auto counter = texts.size() == 3 ? counter_from(texts[0]) : std::nullopt;
+  const auto counter = texts.size() == 3 || texts.size() == 4 ? counter_from(texts[0]) : std::nullopt;
   const std::int64_t amount = counter ? number(texts[1]) : -1;
-  if (amount > 0) own.places.push_back({*counter, static_cast<std::uint64_t>(amount), texts[2]});
+  if (amount <= 0) return;
+  const std::int64_t rank = texts.size() == 4 ? number(texts[3]) : -1;
+  const bool known = rank >= 0 && rank < most_ranks;
+  own.places.push_back({*counter, static_cast<std::uint64_t>(amount), texts[2],
+                        known ? RankId{static_cast<std::uint32_t>(rank)} : RankId::none()});
 }
 
 /// Facts of the process; an offset that no time can have is none.

@@ -63,6 +63,16 @@ std::optional<ParamComms> param_comms_from(const RecordedInputs& inputs) {
   return told;
 }
 
+bool is_pair_operator(std::string_view name) { return name == "c10d::send" || name == "c10d::recv_"; }
+
+std::int64_t partner_from(const RecordedInputs& inputs) {
+  const std::vector<std::string> types = texts_from(inputs.types);
+  const std::vector<std::string> values = texts_from(inputs.values);
+  if (types.size() != 4 || values.size() != 4 || types[2] != scalar || types[3] != scalar) return -1;
+  const auto number = integer_of(std::string_view{values[2]});
+  return number && *number >= 0 ? *number : -1;
+}
+
 TensorInputs tensor_inputs_from(const RecordedInputs& inputs) {
   TensorInputs told;
   for_each_item(inputs.dims, [&told](const Value& tensor) {

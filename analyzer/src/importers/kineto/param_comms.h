@@ -29,6 +29,13 @@ struct ParamComms {
 /// the types around them; nothing for another layout.
 [[nodiscard]] std::optional<ParamComms> param_comms_from(const RecordedInputs& inputs);
 
+/// The operators of torch.distributed (c10d) that start a send or a receive.
+[[nodiscard]] bool is_pair_operator(std::string_view name);
+
+/// The partner's rank in the group, which these operators get after tensors and group: send(tensors, group, dst, tag),
+/// recv_(tensors, group, src, tag). -1: the inputs are others.
+[[nodiscard]] std::int64_t partner_from(const RecordedInputs& inputs);
+
 /// Elements of all tensors, and the type of the first; lists of tensors have no type.
 struct TensorInputs {
   std::int64_t elements = -1;  ///< -1: no tensor, or its size is not told

@@ -4,8 +4,10 @@
 #include <array>
 
 #include "importers/kineto/decimal.h"
+#include "importers/kineto/param_comms.h"
 #include "importers/shared/comm_kernels.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/utf8.h"
 #include "words/keys.h"
 
 namespace rankscope::analyzer::kineto {
@@ -41,7 +43,9 @@ bool is_copy(const Event& event) {
   return event.name.raw == "record_param_comms" && has_argument(event, keys::own_copy);
 }
 
-bool is_comm_range(std::string_view name) { return name == "record_param_comms" || comm_backend_of(name) != nullptr; }
+bool is_comm_range(std::string_view name) {
+  return name == "record_param_comms" || is_pair_operator(name) || comm_backend_of(name) != nullptr;
+}
 
 }  // namespace
 
@@ -55,7 +59,7 @@ std::int64_t row_number(const Value& value) {
   return -2 - static_cast<std::int64_t>(hash >> 33U);
 }
 
-Part::Part() {
+Part::Part(Texts texts) : builder(texts) {
   builder.add_process({});
   index_key_ = builder.intern(keys::index);
   category_key_ = builder.intern(keys::category);
@@ -124,7 +128,7 @@ void Part::attributes(const Event& event, std::uint32_t span, const Category& ca
   std::int64_t external_id = -1;
   scratch_attributes_.clear();
   for (const Argument& argument : event.arguments) {
-    const Key& key = key_of(argument.key);
+    const Key& key = key_of(shortened(argument.key));
     const AttributeValue value = attribute_of(argument.value);
     const bool on_stream = lane.what == LaneClass::stream;
     switch (key.role) {
@@ -189,7 +193,7 @@ void Part::instant(const Event& event) {
 void Part::mark_attributes(const Event& event, std::uint32_t mark) {
   scratch_attributes_.clear();
   for (const Argument& argument : event.arguments)
-    scratch_attributes_.push_back({key_of(argument.key).id, attribute_of(argument.value)});
+    scratch_attributes_.push_back({key_of(shortened(argument.key)).id, attribute_of(argument.value)});
   builder.add_mark_attributes(mark, scratch_attributes_);
 }
 
@@ -218,7 +222,7 @@ void Part::counter(const Event& event) {
     const auto value = real_of(argument.value.raw);
     if (!value) continue;
     const StringId track =
-        argument.key.empty() ? builder.intern(name) : builder.intern(format("{} {}", name, argument.key));
+        argument.key.empty() ? builder.intern(name) : builder.intern(format("{} {}", name, shortened(argument.key)));
     builder.add_sample(0, track, *time, *value);
   }
 }
@@ -239,7 +243,7 @@ void Part::name_row(const Event& event) {
   if (event.pid.kind == ValueKind::absent) return;
   for (const Argument& argument : event.arguments) {
     if (argument.key != "name" || argument.value.kind != ValueKind::text) continue;
-    std::string name = unescape(argument.value.raw);
+    std::string name = unescape(shortened(argument.value.raw));
     if (event.name.raw == "process_name")
       process_names[row_number(event.pid)] = std::move(name);
     else if (event.name.raw == "thread_name" && event.tid.kind != ValueKind::absent)
@@ -284,8 +288,16 @@ const Category& Part::category_of(std::string_view name) {
   return *last_category_;
 }
 
+/// What is longer is no name, and would be copied into every table that shows it.
+std::string_view Part::shortened(std::string_view text) {
+  if (text.size() <= longest_text) return text;
+  quality().add(Counter::names_shortened);
+  return cut_utf8(text, longest_text);
+}
+
 StringId Part::text_of(const Value& value) {
-  return value.escaped ? builder.intern(unescape(value.raw)) : builder.intern(value.raw);
+  const std::string_view raw = shortened(value.raw);
+  return value.escaped ? builder.intern(unescape(raw)) : builder.intern(raw);
 }
 
 AttributeValue Part::attribute_of(const Value& value) {
@@ -298,6 +310,7 @@ AttributeValue Part::attribute_of(const Value& value) {
       return builder.intern(
           value.raw);  // "12abc", "007.5": no JSON, but a text that comes back from an export as it is
     case ValueKind::json:
+      if (value.raw.size() > longest_text) return text_of(value);  // a part of a list is no JSON
       scratch_.clear();
       append_compact(value.raw, scratch_);
       return JsonText{builder.intern(scratch_)};

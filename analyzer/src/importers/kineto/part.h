@@ -51,7 +51,7 @@ struct MemoryState {
 
 class Part {
  public:
-  Part();
+  explicit Part(Texts texts);
   /// Adds an event, or counts why not.
   void take(const Event& event);
   Quality& quality() { return builder.quality(); }
@@ -105,6 +105,7 @@ class Part {
   const Key& key_of(std::string_view name);
   const KeyMap::value_type& key_in_map(std::string_view name);
   const Category& category_of(std::string_view name);
+  std::string_view shortened(std::string_view text);
   StringId text_of(const Value& value);
   [[nodiscard]] AttributeValue attribute_of(const Value& value);
   std::optional<RunTime> time_of(const Value& value);

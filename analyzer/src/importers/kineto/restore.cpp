@@ -140,8 +140,10 @@ void restore_rows(const TraceFile& file, RankId rank, RunBuilder& run) {
 void restore_quality(std::span<const TraceFile> files, RunBuilder& run) {
   Quality& quality = run.quality();
   auto& places = run.info().places;
-  const auto key_of = [](const QualityPlace& place) { return std::tuple{place.counter, place.amount, place.where}; };
-  std::set<std::tuple<Counter, std::uint64_t, std::string>> known;
+  const auto key_of = [](const QualityPlace& place) {
+    return std::tuple{place.counter, place.amount, place.where, place.rank};
+  };
+  std::set<std::tuple<Counter, std::uint64_t, std::string, RankId>> known;
   std::ranges::transform(places, std::inserter(known, known.end()), key_of);
   for (const TraceFile& file : files) {
     if (!file.metadata.own) continue;

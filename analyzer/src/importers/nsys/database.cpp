@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/regular_file.h"
 
 namespace rankscope::analyzer::nsys {
 namespace {
@@ -35,7 +36,7 @@ std::string uri_of(const fs::path& path) {
 }
 
 bool is_being_written(const fs::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open_regular_file(path).value_or(-1);
   if (file < 0) return false;
   struct flock lock {};
   lock.l_type = F_RDLCK;

@@ -325,7 +325,7 @@ Result<std::shared_ptr<const Run>> read(std::span<const std::filesystem::path> p
   for (const File& file : files) facts.push_back({file.database, file.census, file.session, file.joined});
   RS_TRY(const RankPlan plan, assign_ranks(facts, options));
 
-  RunBuilder builder;
+  RunBuilder builder{options.texts};
   builder.info().source = "nsys";
   builder.info().world_size = plan.world_size;
   builder.quality().add(Counter::rank_unknown, plan.guessed);

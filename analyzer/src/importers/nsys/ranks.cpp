@@ -104,6 +104,12 @@ class Assigning {
     candidate.rank = rank;
     candidate.source = source;
   }
+  /// Files have thousands of processes at most, but nobody is bound to that.
+  Candidate* find(std::size_t file, ProcessKey process) {
+    const auto key = [](const Candidate& candidate) { return std::pair{candidate.file, candidate.process}; };
+    const auto found = std::ranges::lower_bound(all_, std::pair{file, process}, {}, key);
+    return found != all_.end() && key(*found) == std::pair{file, process} ? &*found : nullptr;
+  }
   void set_each(auto&& rank_of, std::string_view source) {
     for (Candidate& candidate : all_)
       if (!candidate.rank) set(candidate, rank_of(candidate), source);
@@ -122,7 +128,7 @@ class Assigning {
 
   std::span<const FileFacts> files_;
   const ImportOptions& options_;
-  std::vector<Candidate> all_;
+  std::vector<Candidate> all_;  // by file and process
   std::vector<std::size_t> per_file_;
   std::vector<RankInput> inputs_;  // parallel to all_
   std::int64_t world_size_ = 0;
@@ -168,10 +174,10 @@ void Assigning::by_communicator() {
            entry.second.second != world->second.second;
   });
   if (rivals > 0) return;
-  for (Candidate& candidate : all_)
-    for (const Joined& joined : files_[candidate.file].joined)
-      if (joined.communicator == world->first && joined.process == candidate.process)
-        set(candidate, joined.rank, "communicator");
+  for (std::size_t file = 0; file < files_.size(); ++file)
+    for (const Joined& joined : files_[file].joined)
+      if (Candidate* const candidate = find(file, joined.process); joined.communicator == world->first && candidate)
+        set(*candidate, joined.rank, "communicator");
   world_size_ = std::max(world_size_, world->second.first);
 }
 
@@ -185,8 +191,7 @@ Result<void> Assigning::by_mpi() {
       const auto thread = rows.integer(0);
       const auto rank = rows.integer(1);
       if (!thread || !rank || *rank < 0 || *rank >= most_ranks) continue;
-      for (Candidate& candidate : all_)
-        if (candidate.file == file && candidate.process == ProcessKey::of(*thread)) set(candidate, rank, "MPI");
+      if (Candidate* const candidate = find(file, ProcessKey::of(*thread))) set(*candidate, rank, "MPI");
     }
     RS_TRY_VOID(rows.finish());
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "importers/shared/loss_messages.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 
@@ -221,6 +222,7 @@ Result<void> read_diagnostics(const Database& database, RunBuilder& builder) {
     const std::int64_t severity = rows.integer_or(0, 0);
     if (severity != warning && severity != error) continue;  // 4 is "verbose"
     builder.quality().add(Counter::source_warnings);
+    if (reports_lost_events(rows.text(1))) builder.quality().add(Counter::source_lost_events);
     if (texts.size() < most) texts.insert((severity == error ? "error: " : "warning: ") + one_line(rows.text(1)));
   }
   RS_TRY_VOID(rows.finish());

@@ -19,6 +19,7 @@ enum class Preload : std::uint8_t { yes, no };                   ///< --no-prelo
 enum class PyTorch : std::uint8_t { left_out, where_imported, expected };
 enum class Stacks : std::uint8_t { left_out, sampled };     ///< --no-stacks: where the code of PyTorch programs is
 enum class Talk : std::uint8_t { quiet, normal, verbose };  ///< on stderr
+enum class Otherwise : std::uint8_t { fail, run };          ///< --or-run: what to do if nothing can be recorded
 enum class Gpus : std::uint8_t { may_be_used, not_used };   ///< by the command; what is not used is not missed
 
 struct RecordOptions {
@@ -42,6 +43,7 @@ struct RecordOptions {
   Stacks stacks = Stacks::sampled;
   Talk talk = Talk::normal;
   Gpus gpus = Gpus::may_be_used;
+  Otherwise otherwise = Otherwise::fail;
   std::filesystem::path host_root{"/"};  ///< the folder that holds the /dev of this host
   std::int64_t refusal_status = -1;      ///< a command that ends so before any step leaves no recording and no summary
   std::filesystem::path library{};       ///< empty: found beside the program
@@ -101,7 +103,8 @@ struct RecordOutcome {
   RecordSummary summary{};
 };
 
-/// An error means that the command was not started; a command that cannot be executed is an outcome (127 not found, 126
+/// An error means that the command was not started. If nothing can be written, Otherwise::run runs the command without
+/// recording it, says so, and leaves `out` empty; a command that cannot be executed is an outcome (127 not found, 126
 /// otherwise). Signals that end programs are passed on to the command, children that have ended are reaped. The summary
 /// goes to stderr unless quiet.
 [[nodiscard]] Result<RecordOutcome> run_recorded(const RecordOptions& options);

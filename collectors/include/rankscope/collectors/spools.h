@@ -11,11 +11,19 @@
 
 namespace rankscope::collectors {
 
-/// A folder of segments that waits for somebody to gather or delete it.
+/// What somebody should do about a folder that a recorder left.
+enum class LeftKind : std::uint8_t {
+  segments,  ///< gather or delete it
+  gathered,  ///< its segments are in the recording already; it only has to be removed
+  empty,     ///< nothing was recorded into it; it only has to be removed
+};
+
+/// A folder of segments that waits for somebody to gather or delete it. recover() takes every one.
 struct LeftSpool {
   std::filesystem::path path;
+  LeftKind kind = LeftKind::segments;
   std::vector<std::string> command{};  ///< scrubbed; empty: it does not tell
-  std::filesystem::path out{};         ///< the recording it was meant for; empty: it does not tell
+  std::filesystem::path out{};         ///< the recording that recover() gathers it into; empty: it must be given one
   std::uint64_t segments = 0;
   std::uint64_t bytes = 0;
   std::uint64_t written = 0;  ///< segments whose process still runs
@@ -30,8 +38,9 @@ struct RecoverOptions {
   Talk talk = Talk::normal;
 };
 
-/// Gathers a spool into a recording and removes it, as its recorder would have done. Refuses while the recorder or a
-/// recorded process still runs. The summary goes to stderr unless quiet.
+/// Gathers a spool into a recording and removes it, as its recorder would have done; one from which nothing is needed
+/// is only removed, which the notes of the summary say. Refuses while the recorder or a recorded process still runs.
+/// The summary goes to stderr unless quiet.
 [[nodiscard]] Result<RecordSummary> recover(const RecoverOptions& options);
 
 }  // namespace rankscope::collectors

@@ -1,5 +1,4 @@
-// The one thread of the recorder: readies chunks, pairs clocks, samples the host, ends the recording when its time is
-// up.
+// The one thread of the recorder: readies room, pairs clocks, samples the host, ends the recording when its time is up.
 #include <time.h>
 
 #include <algorithm>
@@ -18,8 +17,7 @@ using recording::TickClock;
 
 constexpr std::int64_t tick_ns = 10'000'000;
 constexpr std::int64_t clock_pair_ns = 1'000'000'000;
-constexpr std::int64_t patience_ns =
-    200'000'000;  // a process with a rank that lives so long is recorded without events
+constexpr std::int64_t look_around_ns = 100'000'000;
 constexpr std::size_t stack_bytes = 256 * 1024;
 
 std::int64_t now_ns() { return static_cast<std::int64_t>(TickClock::now_monotonic()); }
@@ -27,18 +25,6 @@ std::int64_t now_ns() { return static_cast<std::int64_t>(TickClock::now_monotoni
 void sleep_until(std::int64_t time_ns) {
   const timespec time{.tv_sec = time_ns / 1'000'000'000, .tv_nsec = time_ns % 1'000'000'000};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr);
-}
-
-/// Waits for the first event, or until the process has lived long enough to be of interest. Null: nothing to record.
-recording::SegmentWriter* wait_for_segment(RecorderState& state) {
-  const std::int64_t begin = now_ns();
-  for (std::int64_t now = begin;; now = now_ns()) {
-    if (auto* const segment = state.published.load()) return segment;
-    if (now - begin >= patience_ns) break;
-    sleep_until(now + tick_ns);
-  }
-  const std::lock_guard lock(state.mutex);
-  return open_segment_locked(state) ? state.segment.get() : nullptr;
 }
 
 /// Does a thing every `period`, without catching up on what was missed.
@@ -70,7 +56,7 @@ std::unique_ptr<recording::ThreadWriter> make_pen(RecorderState& state) {
   return make_pen_locked(state);
 }
 
-/// Under the mutex, so that beginning threads can do it, too, and that no fork copies a half-made extent.
+/// Under the mutex, since other threads do it, too.
 void refill(RecorderState& state, recording::SegmentWriter& segment) {
   const std::lock_guard lock(state.mutex);
   segment.refill();
@@ -80,16 +66,29 @@ void write_samples(recording::ThreadWriter& pen, std::span<const collectors::Hos
   for (const collectors::HostSample& value : samples) pen.counter(value.name, value.value);
 }
 
+/// The main thread has ended without ending the process, as by pthread_exit, and every thread but this one since then.
+bool is_the_last_thread(const ProcessStat& process) {
+  return process.state == 'Z' && process.threads <= 2 && quiet_threads() == 1;
+}
+
+/// True if the process ends, as far as this thread is concerned.
+bool lets_process_end(const collectors::HostSampler& sampler) {
+  const auto process = sampler.process();
+  return process && is_the_last_thread(*process) && end_process_after_this_thread(process->wait_status);
+}
+
 struct Connections {
   collectors::KernelTcpSource source;
   collectors::TcpSampler sampler{source};
 };
 
-[[noreturn]] void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
+/// Until the process ends. It must not live on only because of this thread.
+void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
   const auto pen = make_pen(state);
   collectors::HostSampler sampler{collectors::HostSampler::own_process, pressure_of(segment)};
   std::array<std::uint64_t, trouble_count> troubles{};
   Every clock_pair{clock_pair_ns};
+  Every look_around{look_around_ns};
   const std::int64_t period_ns = sample_period(state.settings);
   Every sample{period_ns};
   std::optional<Connections> connections;
@@ -116,13 +115,17 @@ struct Connections {
       pen->metadata("stopped_by", "duration");
       stopped = true;
     }
+    if (look_around.due(now) && lets_process_end(sampler)) return;
   }
 }
 
+/// A process that has ended within the first tick costs no more than the thread.
 void* run(void*) {
   guarded([] {
     RecorderState& state = recorder_state();
-    if (recording::SegmentWriter* const segment = wait_for_segment(state)) keep_house(state, *segment);
+    recording::SegmentWriter& segment = *state.published.load();
+    sleep_until(now_ns() + tick_ns);
+    keep_house(state, segment);
   });
   return nullptr;
 }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "inject/recorder/environment.h"
+#include "inject/recorder/quiet_thread.h"
 #include "inject/recorder/recorder_state.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/recording/manifest.h"
@@ -84,6 +85,8 @@ void describe_process(recording::ThreadWriter& pen, const collectors::InjectSett
     pen.metadata("window", std::to_string(window.wait) + "," + std::to_string(window.warmup) + "," +
                                std::to_string(window.active) + "," + std::to_string(window.repeat));
   }
+  if (settings.toggled != collectors::ToggledBy::nothing)
+    pen.metadata("toggle", settings.toggled == collectors::ToggledBy::cuda ? "cuda" : "signal");
 }
 
 /// Tells the launcher that a process could not be recorded; works on a full disk.
@@ -114,9 +117,10 @@ void after_fork_in_parent() {
 void start_anew_in_child() {
   RecorderState& state = recorder_state();
   new (&state.mutex) std::mutex;
-  [[maybe_unused]] const auto* of_parent = state.segment.release();
+  if (auto* const of_parent = state.segment.release()) of_parent->leave_to_parent();
   state.published.store(nullptr);
   state.housekeeping = false;
+  forget_quiet_threads();
   if (!state.settings.follow) state.active = false;
   if (slot.state != nullptr) slot.state->forget_parent();
   slot.generation = never_entered;
@@ -162,10 +166,6 @@ void initialise_once() {
   if (state.recording_switch != nullptr) window_control.switch_to(state.recording_switch->load() == 1);
   if (state.settings.toggled == collectors::ToggledBy::cuda) window_control.switch_to(false);
   window_control.set(state.settings.window);
-  state.has_rank = own_rank(state.settings).rank >= 0;
-  if (!state.has_rank) return;
-  const std::lock_guard lock(state.mutex);
-  start_housekeeping_locked(state);
 }
 
 pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -175,7 +175,7 @@ ThreadState* enter_locked(RecorderState& state) {
   slot.generation = generation().load();
   if (!open_segment_locked(state)) return nullptr;
   // Many threads may begin between two rounds of the housekeeping, and each takes a chunk.
-  if (state.described) state.segment->refill();
+  if (state.described) state.segment->make_room();
   auto pen = make_pen_locked(state);
   if (slot.state == nullptr) slot.state = new ThreadState;
   slot.state->give(std::move(pen));

@@ -1,4 +1,5 @@
-// The recorder inside a host program: one segment per process, opened at the first event, one housekeeping thread.
+// The recorder inside a host program: one segment per process, opened at the first event, and with it the one
+// housekeeping thread. A process without events gets neither: programs that must have a single thread work as ever.
 #pragma once
 
 #include <cstdint>

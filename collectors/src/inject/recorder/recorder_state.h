@@ -20,7 +20,6 @@ struct RecorderState {
   collectors::InjectSettings settings;
   std::atomic<bool> active{false};  ///< settings ask for a recording, and nothing has made it impossible
   const std::atomic<std::uint8_t>* recording_switch = nullptr;  ///< of --toggle; null without
-  bool has_rank = false;                                        ///< variables named a rank when the process began
   std::mutex mutex;  ///< guards everything below; never taken on the hot path
   std::uint64_t generation = 1;
   std::unique_ptr<recording::SegmentWriter> segment;

@@ -14,6 +14,7 @@ struct ProcessStat {
   char state = '?';                       ///< 'R' running, 'T' stopped, 'Z' dead but not reaped, ...
   std::int64_t threads = 0;               ///< field 20; those that have ended not counted
   std::uint64_t start_ticks_of_boot = 0;  ///< field 22: with the pid and the boot id it names a process for ever
+  int wait_status = 0;                    ///< field 52 of a main thread that has ended, as of waitpid; 0 if not shown
 };
 
 /// Nothing if there is no such process. Allocates no memory, so that it may run anywhere in a recorded program.

@@ -35,6 +35,13 @@ class StringTable {
   [[nodiscard]] std::string_view text(StringId id) const {
     return id.index() < texts_.size() ? std::string_view{texts_[id.index()]} : std::string_view{};
   }
+  /// Puts another text in the place of one that nothing may find any more. Views of the old text dangle.
+  void replace(StringId id, std::string_view text) {
+    std::string& old = texts_[id.index()];
+    index_.erase(old);
+    old = text;
+    index_.try_emplace(old, id);
+  }
   [[nodiscard]] std::size_t size() const { return texts_.size(); }
 
  private:

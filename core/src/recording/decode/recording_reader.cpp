@@ -11,6 +11,8 @@
 #include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/regular_file.h"
+#include "rankscope/core/secrets.h"
 #include "rankscope/core/side_by_side.h"
 #include "recording/decode/segment_decoder.h"
 #include "recording/decode/sources.h"
@@ -35,9 +37,19 @@ struct Opened {
 Result<void> check_folder(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return fail(ErrorKind::unreadable, format("{} does not exist", path.string()));
+  if (is_special_file(path)) return refuse_special_file(path);
   if (!fs::is_directory(path, error))
     return fail(ErrorKind::unreadable, format("{} is a file; a recording is a folder NAME.rankscope", path.string()));
   if (fs::is_empty(path, error)) return fail(ErrorKind::unreadable, format("{} is an empty folder", path.string()));
+  return {};
+}
+
+/// Anybody can put a pipe or a device into a folder, and its reader would wait for ever.
+Result<void> refuse_special_files(const fs::path& path) {
+  std::vector<fs::path> files = segments_of(path);
+  files.push_back(path / manifest_name);
+  for (const fs::path& file : files)
+    if (is_special_file(file)) return refuse_special_file(file);
   return {};
 }
 
@@ -146,14 +158,38 @@ std::vector<SegmentClock> make_clocks(std::vector<Opened>& segments, RunInfo& in
   return clocks;
 }
 
-void apply_manifest(const fs::path& path, RunBuilder& builder) {
+/// Counts, and says where: what to copy again, or whose ring to enlarge.
+void count_at(RunBuilder& builder, Counter counter, std::uint64_t amount, const std::string& where) {
+  if (amount == 0) return;
+  builder.quality().add(counter, amount);
+  builder.info().places.push_back({counter, amount, where});
+}
+
+/// An absent one lacks facts; one that is there may also have listed what was lost.
+void count_lost_manifest(const fs::path& path, const Error& why, RunBuilder& builder) {
+  std::error_code error;
+  if (!fs::exists(path / manifest_name, error)) return builder.quality().add(Counter::manifest_unreadable);
+  count_at(builder, Counter::manifest_damaged, 1, why.message);
+}
+
+/// Recorders of earlier versions knew fewer forms of secrets.
+std::vector<std::string> command_of(const Manifest& manifest, Texts texts, Quality& quality) {
+  if (texts == Texts::as_recorded) return manifest.command;
+  std::vector<std::string> command = scrub(manifest.command);
+  for (std::size_t i = 0; i < command.size(); ++i)
+    if (command[i] != manifest.command[i]) quality.add(Counter::texts_hidden);
+  return command;
+}
+
+void apply_manifest(const fs::path& path, Texts texts, RunBuilder& builder) {
   const auto manifest = read_manifest(path);
-  if (!manifest) return builder.quality().add(Counter::manifest_unreadable);
+  if (!manifest) return count_lost_manifest(path, manifest.error(), builder);
   RunInfo& info = builder.info();
   info.world_size = std::max(info.world_size, world_size_among({manifest->world_size}, builder.quality()));
   info.metadata = manifest->metadata;
   std::string command;
-  for (const std::string& word : manifest->command) command += (command.empty() ? "" : " ") + word;
+  for (const std::string& word : command_of(*manifest, texts, builder.quality()))
+    command += (command.empty() ? "" : " ") + word;
   if (!command.empty()) info.metadata.emplace_back("command", command);
   if (!manifest->launcher.empty()) info.metadata.emplace_back("launcher", manifest->launcher);
   if (manifest->exit_status >= 0) info.metadata.emplace_back("exit_status", std::to_string(manifest->exit_status));
@@ -162,45 +198,91 @@ void apply_manifest(const fs::path& path, RunBuilder& builder) {
     if (const auto counter = counter_from(name)) builder.quality().add(*counter, value);
 }
 
-/// Counts, and says where: what to copy again, or whose ring to enlarge.
-void count_at(RunBuilder& builder, Counter counter, std::uint64_t amount, const std::string& where) {
-  if (amount == 0) return;
-  builder.quality().add(counter, amount);
-  builder.info().places.push_back({counter, amount, where});
-}
-
-void count_losses(const Opened& opened, RankId rank, RunBuilder& builder) {
-  const SegmentFile& file = opened.file;
-  const std::string where = rank.is_set() ? format("{} (rank {})", opened.name, rank.value)
-                                          : format("{} (pid {}, no rank)", opened.name, file.fixed.pid);
-  // The same loss has two causes with different remedies.
-  const bool disk_full = file.counters.extents_refused > 0;
-  count_at(builder, disk_full ? Counter::disk_full : Counter::events_dropped, file.counters.events_dropped, where);
-  count_at(builder, Counter::names_lost, file.counters.names_truncated, where);
-  for (const CounterInfo& info : counter_table()) count_at(builder, info.counter, file.quality.of(info.counter), where);
-}
-
 /// What one segment gave; decoded beside the others, put together in the order of the files.
 struct Decoded {
+  explicit Decoded(Texts texts) : rows(texts) {}
   RunBuilder rows;
   RankId rank;
   std::uint64_t events = 0;
+  Quality quality{};  // what the decoder counted; `rows` has it, too
+  std::vector<SegmentDecoder::Gap> gaps{};
+};
+
+/// Says whose the losses of one segment are, and when its missing chunks were written. The decoder's were counted with
+/// its rows.
+class SegmentLosses {
+ public:
+  SegmentLosses(const Opened& opened, const Decoded& part, RunBuilder& builder)
+      : file_(opened.file), part_(part), builder_(builder), place_{.rank = part.rank} {
+    place_.where = part.rank.is_set() ? format("{} (rank {})", opened.name, part.rank.value)
+                                      : format("{} (pid {}, no rank)", opened.name, file_.fixed.pid);
+  }
+
+  void count() {
+    // The same loss has two causes with different remedies.
+    const bool disk_full = file_.counters.extents_refused > 0;
+    add(disk_full ? Counter::disk_full : Counter::events_dropped, file_.counters.events_dropped);
+    add(Counter::names_lost, file_.counters.names_truncated);
+    for (const CounterInfo& info : counter_table())
+      builder_.quality().add(info.counter, file_.quality.of(info.counter));
+    place_gaps();
+    for (const CounterInfo& info : counter_table()) place_rest(info);
+  }
+
+ private:
+  void add(Counter counter, std::uint64_t amount) {
+    builder_.quality().add(counter, amount);
+    note(counter, amount, std::nullopt);
+  }
+  void note(Counter counter, std::uint64_t amount, std::optional<TimeRange> time) {
+    if (amount == 0) return;
+    place_.counter = counter;
+    place_.amount = amount;
+    place_.time = time;
+    builder_.info().places.push_back(place_);
+    placed_.add(counter, amount);
+  }
+  /// Damaged chunks are left out, so that the first gaps are theirs; what has no gap was the end of a thread.
+  void place_gaps() {
+    std::uint64_t damaged = file_.quality.of(Counter::chunks_corrupt);
+    for (const SegmentDecoder::Gap& gap : part_.gaps) {
+      const std::uint64_t left_out = std::min(gap.chunks, damaged);
+      note(Counter::chunks_corrupt, left_out, gap.time);
+      note(Counter::chunks_missing, gap.chunks - left_out, gap.time);
+      damaged -= left_out;
+    }
+  }
+  void place_rest(const CounterInfo& info) {
+    const bool own = file_.quality.of(info.counter) > 0 || info.severity == Severity::data_loss;
+    const std::uint64_t all = file_.quality.of(info.counter) + part_.quality.of(info.counter);
+    const std::uint64_t placed = placed_.of(info.counter);
+    if (own && all > placed) note(info.counter, all - placed, std::nullopt);
+  }
+
+  const SegmentFile& file_;
+  const Decoded& part_;
+  RunBuilder& builder_;
+  QualityPlace place_;
+  Quality placed_{};
 };
 
 std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segments,
-                                                 const std::vector<SegmentClock>& clocks) {
+                                                 const std::vector<SegmentClock>& clocks, Texts texts) {
   const bool guess_rank = single_unranked(segments);
   std::vector<std::unique_ptr<Decoded>> decoded(segments.size());
   Communicators communicators;
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    decoded[i] = std::make_unique<Decoded>();
+    decoded[i] = std::make_unique<Decoded>(texts);
     const bool guessed = guess_rank && has_events(segments[i]);
     decoded[i]->rank = guessed ? RankId{0} : rank_of(segments[i].file);
     communicators.add(segments[i].file, decoded[i]->rank);
   }
   side_by_side(segments.size(), [&](std::size_t i) {
     Decoded& part = *decoded[i];
-    part.events = SegmentDecoder{part.rows, segments[i].file, clocks[i], {part.rank, communicators}}.decode();
+    SegmentDecoder decoder{part.rows, segments[i].file, clocks[i], {part.rank, communicators}};
+    part.events = decoder.decode();
+    part.gaps.assign(decoder.gaps().begin(), decoder.gaps().end());
+    part.quality = part.rows.quality();
   });
   return decoded;
 }
@@ -238,8 +320,9 @@ bool looks_like_recording(const fs::path& path) {
          (fs::exists(path / manifest_name, error) || !segments_of(path).empty() || !spool_marks_of(path).empty());
 }
 
-Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
+Result<std::shared_ptr<const Run>> read_recording(const fs::path& path, Texts texts) {
   RS_TRY_VOID(check_folder(path));
+  RS_TRY_VOID(refuse_special_files(path));
   RS_TRY_VOID(check_version(path));
   const auto [manifest, paths] = sources_of(path);
   if (paths.empty() && !looks_like_recording(path))
@@ -248,21 +331,22 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path) {
   if (paths.empty()) return no_segments(path);
   OpenSegments opened = open_segments(paths);
   if (opened.segments.empty()) return tl::make_unexpected(opened.refused.front());
-  RunBuilder builder;
+  RunBuilder builder{texts};
   for (const Error& refused : opened.refused) count_at(builder, Counter::segments_unreadable, 1, refused.message);
   builder.info().world_size = world_size_of(opened.segments, builder.quality());
   const std::vector<SegmentClock> clocks = make_clocks(opened.segments, builder.info());
-  apply_manifest(manifest, builder);
-  if (manifest == path) builder.quality().add(Counter::not_gathered, spool_marks_of(path).size());
+  apply_manifest(manifest, texts, builder);
+  if (manifest == path) builder.quality().add(Counter::not_gathered, spools_waiting_for(path).size());
   note_running(opened.segments, builder);
-  auto decoded = decode_all(opened.segments, clocks);
+  auto decoded = decode_all(opened.segments, clocks, texts);
   for (std::size_t i = 0; i < decoded.size(); ++i) {
     Decoded& part = *decoded[i];
     builder.absorb(std::move(part.rows), PartProcesses::new_rows);
     const bool watched = is_watched(opened.segments[i]);
     if (!watched && !has_rank(opened.segments[i]) && part.events > 0) builder.quality().add(Counter::rank_unknown);
-    if (!watched && part.events == 0) builder.quality().add(Counter::processes_without_events);
-    count_losses(opened.segments[i], part.rank, builder);
+    if ((!watched || has_rank(opened.segments[i])) && part.events == 0)
+      builder.quality().add(Counter::processes_without_events);
+    SegmentLosses{opened.segments[i], part, builder}.count();
     decoded[i].reset();  // half the memory
   }
   count_ranks(opened.segments, builder);

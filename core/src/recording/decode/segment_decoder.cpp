@@ -8,6 +8,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
+#include "recording/decode/chunk_ticks.h"
 #include "recording/decode/sources.h"
 #include "recording/format/field_text.h"
 
@@ -75,7 +76,8 @@ std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankI
   process.local_rank = fixed.local_rank;
   const bool exited = segment.counters.end == ProcessEnd::exited;
   // A process that is watched from outside does not tell how it ended; one that still runs has not ended.
-  const bool unknown = field_text(fixed.rank_source) == watched_source || still_runs(segment);
+  const bool unknown =
+      field_text(fixed.rank_source) == watched_source || segment.header_is_damaged() || still_runs(segment);
   const Ending unreported = unknown ? Ending::unknown : Ending::vanished;
   process.ending = exited ? Ending::exited : unreported;
   process.exit_status = exited ? segment.counters.exit_status : 0;
@@ -169,9 +171,7 @@ std::uint64_t SegmentDecoder::decode() {
     threads.emplace_back(first, last);
   }
   for (const auto& [first, last] : threads) decode_thread(first, last);
-  // A chunk with a wrong checksum is counted as such already.
-  const std::uint64_t corrupt = segment_.quality.of(Counter::chunks_corrupt);
-  if (missing_chunks_ > corrupt) builder_.quality().add(Counter::chunks_missing, missing_chunks_ - corrupt);
+  count_missing_chunks();
   finish_spans();
   ranges_.finish(last_ticks_);
   devices_.finish();
@@ -196,7 +196,8 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
   for (std::size_t i = first_chunk; i < last_chunk; ++i) {
     // Behind a missing chunk nobody knows which of the open spans ended in it.
     if (segment_.chunks[i].sequence != expected) {
-      missing_chunks_ += std::uint64_t{segment_.chunks[i].sequence} - expected;
+      note_gap(std::uint64_t{segment_.chunks[i].sequence} - expected,
+               i > first_chunk ? &segment_.chunks[i - 1] : nullptr, segment_.chunks[i]);
       close_all(thread, thread.last_ticks);
       thread.mark.reset();
     }
@@ -204,6 +205,23 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
     decode_chunk(thread, segment_.chunks[i]);
   }
   unclosed_.insert(unclosed_.end(), thread.open.begin(), thread.open.end());
+}
+
+void SegmentDecoder::note_gap(std::uint64_t chunks, const Chunk* before, const Chunk& after) {
+  const std::uint64_t start = segment_.fixed.first_pair.ticks;
+  const auto earlier = before == nullptr ? std::optional{ChunkTicks{start, start}} : ticks_of(*before);
+  const auto later = ticks_of(after);
+  Gap& gap = gaps_.emplace_back(Gap{chunks, std::nullopt});
+  if (earlier && later && earlier->last <= later->first)
+    gap.time = TimeRange{run_time(earlier->last), run_time(later->first)};
+}
+
+/// A chunk with a wrong checksum is counted as such already.
+void SegmentDecoder::count_missing_chunks() {
+  std::uint64_t missing = 0;
+  for (const Gap& gap : gaps_) missing += gap.chunks;
+  const std::uint64_t corrupt = segment_.quality.of(Counter::chunks_corrupt);
+  if (missing > corrupt) builder_.quality().add(Counter::chunks_missing, missing - corrupt);
 }
 
 void SegmentDecoder::decode_chunk(Thread& thread, const Chunk& chunk) {

@@ -75,6 +75,13 @@ class SegmentDecoder {
   /// Number of spans, marks and collectives that were added.
   std::uint64_t decode();
 
+  /// Chunks that are missing in the middle of a thread's events.
+  struct Gap {
+    std::uint64_t chunks = 0;
+    std::optional<TimeRange> time;  ///< in which their events lie; none: not known
+  };
+  [[nodiscard]] std::span<const Gap> gaps() const { return gaps_; }
+
  private:
   struct Thread;
   struct OpenSpan {
@@ -91,6 +98,8 @@ class SegmentDecoder {
   void add_metadata(StringId key, StringId value);
   [[nodiscard]] bool was_switched_off() const;
   void note_total(Counter counter, std::string_view total);
+  void note_gap(std::uint64_t chunks, const Chunk* before, const Chunk& after);
+  void count_missing_chunks();
   void pop(Thread& thread, std::uint64_t ticks);
   RunTime run_time(std::uint64_t ticks);
   void close_all(Thread& thread, std::uint64_t ticks);
@@ -107,7 +116,7 @@ class SegmentDecoder {
   CommDecoder comm_;
   std::uint64_t added_ = 0;
   std::uint64_t last_ticks_ = 0;
-  std::uint64_t missing_chunks_ = 0;
+  std::vector<Gap> gaps_;
   TickMap::Piece piece_;  // of the last time that was asked for; the next one mostly lies in it, too
   std::vector<OpenSpan> unclosed_;
 };

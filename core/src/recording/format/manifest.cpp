@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/regular_file.h"
+#include "recording/format/crc32c.h"
 
 namespace rankscope::recording {
 namespace {
@@ -15,6 +17,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view schema = "rankscope.recording";
 constexpr const char* spooled_key = "spooled";
 constexpr const char* losses_key = "losses";
+constexpr const char* gathered_key = "gathered";
+constexpr std::uint64_t most_bytes = 16 << 20;
+constexpr int first_minor_with_checksum = 4;
 
 Json to_object(const std::vector<std::pair<std::string, std::string>>& entries) {
   Json object = Json::object();
@@ -72,6 +77,35 @@ std::vector<std::pair<std::string, std::uint64_t>> losses_from(const Json& paren
   return losses;
 }
 
+// The checksum is the last member, and covers every byte before it.
+constexpr const char* checksum_key = "crc32c";
+constexpr std::string_view checksum_begin = ",\n  \"crc32c\": \"";
+constexpr std::string_view checksum_end = "\"\n}\n";
+constexpr std::size_t checksum_digits = 8;
+
+std::string checksum_of(std::string_view text) { return format("{:08x}", crc32c(text.data(), text.size())); }
+
+/// `object` is as Json::dump writes it with two blanks.
+std::string with_checksum(std::string object) {
+  object.resize(object.size() - std::string_view{"\n}"}.size());
+  return format("{}{}{}{}", object, checksum_begin, checksum_of(object), checksum_end);
+}
+
+bool checksum_matches(std::string_view text) {
+  constexpr std::size_t tail = checksum_begin.size() + checksum_digits + checksum_end.size();
+  if (text.size() < tail) return false;
+  const std::string_view covered = text.substr(0, text.size() - tail);
+  return text.substr(covered.size()) == format("{}{}{}", checksum_begin, checksum_of(covered), checksum_end);
+}
+
+/// True for a text whose checksum does not hold, or that lacks one. Whether a newer major version has one is not known.
+bool is_altered(const Json& json, std::string_view text) {
+  if (checksum_matches(text)) return false;
+  if (json.contains(checksum_key)) return true;
+  return value_or<std::int64_t>(json, "major", 1) <= format_major &&
+         value_or<std::int64_t>(json, "minor", 0) >= first_minor_with_checksum;
+}
+
 bool lists_entry(std::string_view list, std::string_view entry) {
   return format(",{},", list).find(format(",{},", entry)) != std::string::npos;
 }
@@ -89,6 +123,8 @@ std::string value_after(std::string_view key, std::string_view earlier, std::str
   return all;
 }
 
+std::string spool_id(const std::string& host, const fs::path& spool) { return format("{}:{}", host, spool.string()); }
+
 void add_loss(Manifest& manifest, Counter counter, std::uint64_t value) {
   if (value == 0) return;
   const std::string name{info_of(counter).name};
@@ -101,11 +137,14 @@ void add_loss(Manifest& manifest, Counter counter, std::uint64_t value) {
 
 Result<Manifest> read_manifest(const fs::path& recording) {
   const fs::path path = recording / manifest_name;
-  std::ifstream file{path};
-  if (!file) return fail(ErrorKind::unreadable, format("cannot open {}", path.string()));
-  const Json json = Json::parse(file, nullptr, false);
+  RS_TRY(const std::string text, read_regular_file(path, most_bytes));
+  const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || value_or<std::string>(json, "schema", "") != schema)
     return fail(ErrorKind::unreadable, format("{} is not a rankscope manifest", path.string()));
+  if (is_altered(json, text))
+    return fail(
+        ErrorKind::unreadable,
+        format("{} does not match its checksum: it was damaged or changed after it had been written", path.string()));
   Manifest manifest;
   manifest.major = static_cast<int>(value_or<std::int64_t>(json, "major", 1));
   manifest.minor = static_cast<int>(value_or<std::int64_t>(json, "minor", 0));
@@ -119,14 +158,15 @@ Result<Manifest> read_manifest(const fs::path& recording) {
   manifest.injected = from_object(json, injected_faults_key);
   manifest.losses = losses_from(json);
   manifest.spooled = spooled_from(json);
+  manifest.gathered = strings_from(json, gathered_key);
   return manifest;
 }
 
-Result<void> write_manifest(const fs::path& recording, const Manifest& manifest) {
+std::string text_of(const Manifest& manifest) {
   Json json;
   json["schema"] = schema;
-  json["major"] = manifest.major;
-  json["minor"] = manifest.minor;
+  json["major"] = format_major;
+  json["minor"] = format_minor;
   json["created_by"] = manifest.created_by;
   json["command"] = manifest.command;
   json["launcher"] = manifest.launcher;
@@ -137,10 +177,15 @@ Result<void> write_manifest(const fs::path& recording, const Manifest& manifest)
   if (!manifest.injected.empty()) json[injected_faults_key] = to_object(manifest.injected);
   for (const auto& [name, value] : manifest.losses) json[losses_key][name] = value;
   if (manifest.spooled) json[spooled_key] = to_json(*manifest.spooled);
+  if (!manifest.gathered.empty()) json[gathered_key] = manifest.gathered;
+  return with_checksum(json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+Result<void> write_manifest(const fs::path& recording, const Manifest& manifest) {
   const fs::path path = recording / manifest_name;
   const fs::path temporary = recording / (std::string{manifest_name} + ".part");
   std::ofstream file{temporary, std::ios::trunc};
-  file << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  file << text_of(manifest);
   file.close();
   std::error_code error;
   if (file) fs::rename(temporary, path, error);

@@ -1,15 +1,15 @@
 #include "recording/format/segment_file.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <tuple>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/regular_file.h"
 #include "recording/format/crc32c.h"
 
 namespace rankscope::recording {
@@ -24,8 +24,9 @@ T read_at(std::span<const std::byte> bytes, std::size_t offset) {
   return value;
 }
 
-bool checksum_holds(const RawChunk& chunk, std::span<const std::byte> payload) {
-  if (chunk.state != static_cast<std::uint32_t>(ChunkState::sealed)) return true;
+/// In a sealed segment all chunks are sealed, too.
+bool checksum_holds(const RawChunk& chunk, std::span<const std::byte> payload, bool all_sealed) {
+  if (chunk.state != static_cast<std::uint32_t>(ChunkState::sealed)) return !all_sealed;
   const std::uint32_t header =
       crc32c(&chunk.committed, sizeof chunk.committed, crc32c(&chunk, offsetof(RawChunk, committed)));
   return header == chunk.header_crc && payload.size() == chunk.committed &&
@@ -93,7 +94,7 @@ void walk_chunks(SegmentFile& segment) {
     const auto payload = bytes.subspan(begin, there);
     const bool cut = there < raw.committed;
     if (cut) segment.quality.add(Counter::segment_cut);
-    if (!cut && !checksum_holds(raw, payload))
+    if (!cut && !checksum_holds(raw, payload, segment.fixed.sealed != 0))
       segment.quality.add(Counter::chunks_corrupt);
     else if (raw.thread != free_thread && there > 0)
       take_chunk({raw.thread, raw.sequence, raw.os_thread, raw.state == static_cast<std::uint32_t>(ChunkState::sealed),
@@ -109,19 +110,17 @@ void walk_chunks(SegmentFile& segment) {
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return fail(ErrorKind::unreadable, format("cannot open {}: {}", path.string(), std::strerror(errno)));
+  RS_TRY(const int file, open_regular_file(path));
   struct stat facts {};
-  const bool regular = fstat(file, &facts) == 0 && S_ISREG(facts.st_mode);
+  const bool known = fstat(file, &facts) == 0;
   MappedFile result;
-  if (regular && facts.st_size > 0) {
+  if (known && facts.st_size > 0) {
     const auto size = static_cast<std::size_t>(facts.st_size);
     void* memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (memory != MAP_FAILED) result.bytes_ = {static_cast<const std::byte*>(memory), size};
   }
   close(file);
-  if (!regular) return fail(ErrorKind::unreadable, format("{} is not a regular file", path.string()));
-  if (facts.st_size > 0 && result.bytes_.empty())
+  if (!known || (facts.st_size > 0 && result.bytes_.empty()))
     return fail(ErrorKind::unreadable, format("cannot map {}", path.string()));
   return result;
 }
@@ -141,6 +140,12 @@ bool plausible(const RawChunk& chunk) {
   return chunk.magic == chunk_magic && chunk.capacity <= largest_capacity && chunk.capacity % 8 == 0 &&
          chunk.committed <= chunk.capacity && chunk.committed % 8 == 0 &&
          chunk.state <= static_cast<std::uint32_t>(ChunkState::sealed);
+}
+
+std::uint32_t page_checksum(std::span<const std::byte> page) {
+  constexpr std::size_t behind = offsetof(SegmentHeader, page_crc) + sizeof SegmentHeader::page_crc;
+  const std::uint32_t front = crc32c(page.data(), offsetof(SegmentHeader, page_crc));
+  return crc32c(page.data() + behind, segment_header_bytes - behind, front);
 }
 
 SegmentCounters read_counters(std::span<const std::byte> page) {
@@ -169,6 +174,20 @@ Result<SegmentStatic> read_fixed(std::span<const std::byte> page) {
   return fixed;
 }
 
+namespace {
+
+/// What changes while the process runs is known only if the page is as it was written.
+void take_counters(SegmentFile& segment) {
+  const auto page = segment.file.bytes();
+  const bool sealed = segment.fixed.sealed != 0;
+  if (sealed && page_checksum(page) != read_at<std::uint32_t>(page, offsetof(SegmentHeader, page_crc)))
+    segment.quality.add(Counter::header_damaged);
+  else
+    segment.counters = read_counters(page);
+}
+
+}  // namespace
+
 Result<SegmentFile> read_segment(const std::filesystem::path& path) {
   const auto context = while_doing(format("segment {}", path.string()));
   RS_TRY(MappedFile file, MappedFile::open(path));
@@ -181,7 +200,7 @@ Result<SegmentFile> read_segment(const std::filesystem::path& path) {
                       .joined = {},
                       .quality = {}};
   RS_TRY(segment.fixed, read_fixed(segment.file.bytes()).map_error(context));
-  segment.counters = read_counters(segment.file.bytes());
+  take_counters(segment);
   const std::uint32_t header = segment.fixed.header_bytes;
   if (header < sizeof(SegmentHeader) || header > segment.file.bytes().size())
     return tl::make_unexpected(context({ErrorKind::unreadable, "its header is cut off"}));

@@ -62,6 +62,8 @@ static_assert(offsetof(RawChunk, header_crc) == offsetof(ChunkHeader, header_crc
 
 /// False for bytes that cannot be the header of a chunk.
 [[nodiscard]] bool plausible(const RawChunk& chunk);
+/// Of the first page of a segment: the checksum of all its bytes but those in which it is stored.
+[[nodiscard]] std::uint32_t page_checksum(std::span<const std::byte> page);
 /// Of the first page of a segment.
 [[nodiscard]] SegmentCounters read_counters(std::span<const std::byte> page);
 /// Fails (`unreadable`) when the first page of a segment cannot be used or is of a newer major version.
@@ -84,12 +86,14 @@ struct Joined {
 struct SegmentFile {
   MappedFile file;
   SegmentStatic fixed;
-  SegmentCounters counters;
+  SegmentCounters counters;   ///< all 0 if the header is damaged
   std::vector<Chunk> chunks;  ///< by (thread, sequence)
   std::vector<ClockPair> clock_pairs;
   std::vector<Anchor> anchors;
   std::vector<Joined> joined;
   Quality quality;  ///< what was wrong with the file
+
+  [[nodiscard]] bool header_is_damaged() const { return quality.of(Counter::header_damaged) > 0; }
 };
 
 /// Fails (`unreadable`) when the header cannot be used or is of a newer major version.

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <ctime>
 #include <fstream>
 #include <string>
@@ -13,11 +14,20 @@ std::int64_t read_clock(clockid_t id) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-// The kernel itself keeps time by the counter: it is constant, never stops, and is equal on all processors.
-bool kernel_trusts_tsc() {
+ClockSource clock_of_kernel() {
   std::ifstream file{"/sys/devices/system/clocksource/clocksource0/current_clocksource"};
   std::string name;
-  return file >> name && name == "tsc";
+  return file >> name && name == "tsc" ? ClockSource::tsc : ClockSource::monotonic_ns;
+}
+
+// The kernel itself keeps time by the counter: it is constant, never stops, and is equal on all processors. Asked once
+// for a process and all that it forks.
+bool kernel_trusts_tsc() {
+  constexpr int not_asked = -1;
+  static std::atomic<int> answer{not_asked};
+  if (answer.load(std::memory_order_relaxed) == not_asked)
+    answer.store(clock_of_kernel() == ClockSource::tsc ? 1 : 0, std::memory_order_relaxed);
+  return answer.load(std::memory_order_relaxed) == 1;
 }
 
 }  // namespace

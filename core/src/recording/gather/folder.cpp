@@ -1,14 +1,16 @@
 // What lies where in a recording, and in a spool that was never gathered into one.
 #include <algorithm>
-#include <fstream>
 
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "rankscope/core/regular_file.h"
 
 namespace rankscope::recording {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t longest_mark = 64 << 10;  // one path
 
 std::vector<fs::path> files_in(const fs::path& folder, std::string_view suffix) {
   std::vector<fs::path> paths;
@@ -43,11 +45,20 @@ std::vector<fs::path> segments_of(const fs::path& recording) {
 std::vector<SpoolMark> spool_marks_of(const fs::path& recording) {
   std::vector<SpoolMark> marks;
   for (const fs::path& path : files_in(recording, spool_mark_suffix)) {
-    std::ifstream file{path};
-    std::string spool;
-    std::getline(file, spool);
-    marks.push_back({path.stem().string(), spool});
+    const std::string text = read_regular_file(path, longest_mark).value_or("");
+    marks.push_back({path.stem().string(), text.substr(0, text.find('\n'))});
   }
+  return marks;
+}
+
+std::vector<SpoolMark> spools_waiting_for(const fs::path& recording) {
+  std::vector<SpoolMark> marks = spool_marks_of(recording);
+  const auto manifest = marks.empty() ? Result<Manifest>{Manifest{}} : read_manifest(recording);
+  if (!manifest) return marks;
+  std::erase_if(marks, [&manifest](const SpoolMark& mark) {
+    const std::string host = mark.recorder.substr(0, mark.recorder.rfind('-'));
+    return std::ranges::find(manifest->gathered, spool_id(host, mark.spool)) != manifest->gathered.end();
+  });
   return marks;
 }
 

@@ -6,65 +6,20 @@
 #include <cstring>
 #include <fstream>
 #include <span>
-#include <unordered_map>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
-#include "rankscope/core/secrets.h"
 #include "recording/format/crc32c.h"
 #include "recording/format/segment_file.h"
+#include "recording/gather/scrub.h"
 
 namespace rankscope::recording {
 namespace {
 
-// Hides credentials in the texts of one chunk.
-
-using Texts = std::unordered_map<std::uint64_t, std::span<char>>;
-
-/// The strings of a chunk by their ids, as they lie in the payload.
-Texts texts_of(std::span<std::byte> payload) {
-  Texts texts;
-  RecordWalk walk{payload};
-  for (Record record{}; walk.next(record);) {
-    if (record.head.type != static_cast<std::uint8_t>(RecordType::string) || record.body.size() < 8) continue;
-    const auto begin = static_cast<std::size_t>(record.body.data() + 8 - payload.data());
-    const auto length = std::min<std::size_t>(record.word(0), record.body.size() - 8);
-    texts.insert_or_assign(record.head.name, std::span{reinterpret_cast<char*>(payload.data()) + begin, length});
-  }
-  return texts;
-}
-
-bool is_key_and_text(const Record& record) {
-  const auto type = static_cast<RecordType>(record.head.type);
-  return type == RecordType::attribute_text || type == RecordType::mark_attribute_text ||
-         type == RecordType::range_attribute_text || type == RecordType::comm_attribute_text ||
-         type == RecordType::metadata;
-}
-
-/// Overwrites secrets in the strings of a payload, and whole values that stand under a name such as "api_token".
-/// Nothing changes its length, so the records stay where they are. Returns how many were hidden.
-std::uint64_t scrub_payload(std::span<std::byte> payload) {
-  const Texts texts = texts_of(payload);
-  std::uint64_t hidden = 0;
-  RecordWalk walk{payload};
-  for (Record record{}; walk.next(record);) {
-    if (!is_key_and_text(record)) continue;
-    const auto key = texts.find(record.head.name);
-    const auto value = texts.find(record.word(0));
-    if (key == texts.end() || value == texts.end()) continue;
-    if (!names_secret({key->second.data(), key->second.size()})) continue;
-    if (std::ranges::all_of(value->second, [](char c) { return c == '*'; })) continue;
-    std::ranges::fill(value->second, '*');
-    ++hidden;
-  }
-  for (const auto& [id, text] : texts) hidden += hide_secrets(text);
-  return hidden;
-}
-
 namespace fs = std::filesystem;
 
-void write_chunk(std::ofstream& out, const Chunk& chunk) {
+void write_chunk(std::ostream& out, const Chunk& chunk) {
   ChunkHeader header{};
   header.magic = chunk_magic;
   header.capacity = static_cast<std::uint32_t>(chunk.payload.size());
@@ -114,29 +69,47 @@ void collect_metadata(const Chunk& chunk, Metadata& metadata) {
   }
 }
 
-void write_header(std::ofstream& out, const SegmentFile& segment) {
-  std::array<char, segment_header_bytes> page{};
+using Page = std::array<std::byte, segment_header_bytes>;
+
+void put(Page& page, std::size_t offset, std::uint32_t value) {
+  std::memcpy(page.data() + offset, &value, sizeof value);
+}
+
+/// The static part with its checksum, and then the whole page with its own.
+void seal(Page& page, SegmentStatic fixed, bool is_damaged) {
+  fixed.minor = std::max(fixed.minor, format_minor);
+  fixed.sealed = 1;
+  std::memcpy(page.data(), &fixed, sizeof fixed);
+  put(page, offsetof(SegmentHeader, static_crc), crc32c(&fixed, sizeof fixed));
+  const std::uint32_t checksum = page_checksum(page);
+  put(page, offsetof(SegmentHeader, page_crc), is_damaged ? ~checksum : checksum);  // it stays so
+}
+
+/// Returns how many secrets were hidden.
+std::uint64_t write_header(std::ostream& out, const SegmentFile& segment, Texts texts) {
+  Page page{};
   std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
   // What was damaged or cut stays missed: a reader finds fewer chunks than there should be.
   const std::uint64_t lost = segment.quality.of(Counter::chunks_corrupt) + segment.quality.of(Counter::segment_cut);
-  const auto chunks = static_cast<std::uint32_t>(segment.chunks.size() + lost);
-  std::memcpy(page.data() + offsetof(SegmentHeader, packed_chunks), &chunks, sizeof chunks);
-  out.write(page.data(), page.size());
+  put(page, offsetof(SegmentHeader, packed_chunks), static_cast<std::uint32_t>(segment.chunks.size() + lost));
+  SegmentStatic fixed = segment.fixed;
+  const std::uint64_t hidden = texts == Texts::without_secrets ? scrub_header(fixed) : 0;
+  seal(page, fixed, segment.header_is_damaged());
+  out.write(reinterpret_cast<const char*>(page.data()), page.size());
+  return hidden;
 }
 
 }  // namespace
 
-Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& target, Secrets secrets) {
+Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Texts texts) {
   RS_TRY(const SegmentFile segment, read_segment(source));
-  const fs::path temporary = target.string() + ".part";
-  std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
   GatherSummary summary{.segments = 1, .events_dropped = segment.counters.events_dropped};
-  write_header(out, segment);
+  summary.secrets_hidden = write_header(out, segment, texts);
   summary.bytes = segment_header_bytes;
   summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
   std::vector<std::byte> scrubbed;
   for (Chunk chunk : segment.chunks) {
-    if (secrets == Secrets::hide) {
+    if (texts == Texts::without_secrets) {
       scrubbed.assign(chunk.payload.begin(), chunk.payload.end());
       summary.secrets_hidden += scrub_payload(scrubbed);
       chunk.payload = scrubbed;
@@ -146,8 +119,19 @@ Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& tar
     collect_metadata(chunk, summary.metadata);
     summary.bytes += chunk_header_bytes + chunk.payload.size();
   }
+  return summary;
+}
+
+Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& target, Texts texts) {
+  const fs::path temporary = target.string() + ".part";
+  std::ofstream out{temporary, std::ios::binary | std::ios::trunc};
+  const auto summary = gather_into(source, out, texts);
   out.close();
   std::error_code error;
+  if (!summary) {
+    fs::remove(temporary, error);
+    return summary;
+  }
   if (out) fs::rename(temporary, target, error);
   if (!out || error) {
     const std::string why = error ? error.message() : std::strerror(errno);

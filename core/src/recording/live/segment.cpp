@@ -1,6 +1,5 @@
 #include "recording/live/segment.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +7,8 @@
 #include <cerrno>
 #include <tuple>
 #include <utility>
+
+#include "rankscope/core/regular_file.h"
 
 namespace rankscope::recording {
 namespace {
@@ -22,6 +23,7 @@ LiveSegment::LiveSegment(LiveSegment&& other) noexcept
       fixed_(other.fixed_),
       counters_(other.counters_),
       chunks_(std::move(other.chunks_)),
+      found_(std::move(other.found_)),
       next_sequence_(std::move(other.next_sequence_)),
       next_chunk_(other.next_chunk_),
       taken_(other.taken_),
@@ -34,7 +36,7 @@ LiveSegment::~LiveSegment() {
 }
 
 bool LiveSegment::open_file() {
-  if (file_ < 0) file_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file_ < 0) file_ = open_regular_file(path_).value_or(-1);
   return file_ >= 0;
 }
 
@@ -74,19 +76,45 @@ void LiveSegment::find_chunks() {
   }
 }
 
+/// A thread that ends leaves the rest of its chunk to others: it becomes chunks of its own.
+void LiveSegment::find_rest(std::uint64_t begin, std::uint64_t end) {
+  while (begin < end) {
+    Followed chunk{.offset = begin};
+    if (!read(chunk.offset, std::as_writable_bytes(std::span{&chunk.header, 1}))) return;
+    begin += chunk_header_bytes + chunk.header.capacity;
+    damaged_ = damaged_ || !plausible(chunk.header) || begin > end;
+    if (damaged_) return;
+    found_.push_back(chunk);
+  }
+}
+
+bool LiveSegment::read_header(const Followed& chunk, RawChunk& header) {
+  if (!read(chunk.offset, std::as_writable_bytes(std::span{&header, 1}))) return false;
+  const bool goes_on = header.committed >= chunk.taken && header.capacity <= chunk.header.capacity;
+  damaged_ = damaged_ || !plausible(header) || !goes_on;
+  return !damaged_;
+}
+
 /// The last words of a chunk are written before its state changes: only what is read after that is all of it.
 void LiveSegment::refresh(Followed& chunk) {
   RawChunk header{};
   for (int look = 0; look < 2; ++look) {
-    if (!read(chunk.offset, std::as_writable_bytes(std::span{&header, 1}))) return;
-    const bool goes_on = header.committed >= chunk.taken && header.capacity == chunk.header.capacity;
-    if (!plausible(header) || !goes_on) {
-      damaged_ = true;
-      return;
-    }
+    if (!read_header(chunk, header)) return;
+    const std::uint64_t payload = chunk.offset + chunk_header_bytes;
+    find_rest(payload + header.capacity, payload + chunk.header.capacity);
     const bool is_final = chunk.header.state != open_state;
     chunk.header = header;
     if (is_final || header.state == open_state) return;
+  }
+}
+
+void LiveSegment::refresh_all() {
+  for (Followed& chunk : chunks_) refresh(chunk);
+  while (!found_.empty()) {
+    Followed chunk = found_.back();
+    found_.pop_back();
+    refresh(chunk);
+    chunks_.push_back(chunk);
   }
 }
 
@@ -110,11 +138,10 @@ bool LiveSegment::poll(std::uint64_t budget, const std::function<void(const Live
   taken_ = behind_ = 0;
   if (!open_file() || !read_page()) return false;
   find_chunks();
+  refresh_all();
   std::vector<Followed*> taken;  // by threads
-  for (Followed& chunk : chunks_) {
-    refresh(chunk);
+  for (Followed& chunk : chunks_)
     if (chunk.header.thread != free_thread) taken.push_back(&chunk);
-  }
   std::ranges::sort(taken, {}, [](const Followed* chunk) {
     return std::tuple{chunk->header.thread, chunk->header.sequence};
   });
@@ -128,7 +155,10 @@ bool LiveSegment::poll(std::uint64_t budget, const std::function<void(const Live
       chunk->offset = done;
     }
   }
-  std::erase_if(chunks_, [](const Followed& chunk) { return chunk.offset == done; });
+  std::erase_if(chunks_, [](const Followed& chunk) {
+    const bool is_unused = chunk.header.thread == free_thread && chunk.header.state != open_state;
+    return chunk.offset == done || is_unused;
+  });
   return true;
 }
 

@@ -49,7 +49,11 @@ class LiveSegment {
   bool open_file();
   bool read_page();
   void find_chunks();
+  void find_rest(std::uint64_t begin, std::uint64_t end);
+  /// What it says now; false if it cannot be read.
+  bool read_header(const Followed& chunk, RawChunk& header);
   void refresh(Followed& chunk);
+  void refresh_all();
   /// False: it is not at its end yet, or the budget is.
   bool follow(Followed& chunk, std::uint64_t budget, const std::function<void(const LivePiece&)>& take);
   [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> into) const;
@@ -58,7 +62,8 @@ class LiveSegment {
   int file_ = -1;  // stays open: what was written can be read even when the file has been removed
   std::optional<SegmentStatic> fixed_;
   SegmentCounters counters_;
-  std::vector<Followed> chunks_;  // not at their end yet, by offset
+  std::vector<Followed> chunks_;  // not at their end yet
+  std::vector<Followed> found_;   // in what threads that have ended left of their chunks
   std::map<std::uint32_t, std::uint32_t> next_sequence_;
   std::uint64_t next_chunk_ = 0;  // offset of the first chunk that was not seen yet
   std::uint64_t taken_ = 0;

@@ -8,6 +8,7 @@
 
 #include "rankscope/core/recording/segment_writer.h"
 #include "recording/format/record_bytes.h"
+#include "recording/write/chunk_space.h"
 
 namespace rankscope::recording {
 namespace {
@@ -78,7 +79,7 @@ ThreadWriter::ThreadWriter(SegmentWriter& segment, std::uint32_t ordinal)
     : segment_(segment), clock_(segment.clock()), ordinal_(ordinal), names_(new Name[256]), name_mask_(255) {}
 
 ThreadWriter::~ThreadWriter() {
-  if (chunk_ != nullptr) chunk_->state.store(static_cast<std::uint32_t>(ChunkState::full), std::memory_order_release);
+  if (chunk_ != nullptr) segment_.chunks_->hand_on(*chunk_, used_);
 }
 
 void ThreadWriter::drop(std::uint64_t events) {
@@ -87,19 +88,30 @@ void ThreadWriter::drop(std::uint64_t events) {
 
 // `keep_free` bytes stay free behind the record, so that every open span can still be closed in this chunk.
 std::uint8_t* ThreadWriter::reserve(std::uint32_t bytes, std::uint32_t keep_free) {
-  if (used_ + bytes + keep_free > capacity_ && (!next_chunk() || used_ + bytes + keep_free > capacity_)) return nullptr;
+  if (used_ + bytes + keep_free > capacity_ && !next_chunk(bytes + keep_free)) return nullptr;
   return reinterpret_cast<std::uint8_t*>(chunk_ + 1) + used_;
 }
 
-bool ThreadWriter::next_chunk() {
-  ChunkHeader* next = segment_.take_spare();
+// Room for a record and for the definitions of all its names, which take `names` bytes at most.
+std::uint8_t* ThreadWriter::reserve_with_names(std::uint32_t bytes, std::uint32_t names, std::uint32_t keep_free) {
+  constexpr std::uint32_t largest = chunk_bytes - chunk_header_bytes;
+  return reserve(std::min(bytes + names, largest - keep_free), keep_free);
+}
+
+// With room for so many bytes. The chunks of a thread grow with what it has written: of many threads that write little
+// each has a small one.
+bool ThreadWriter::next_chunk(std::uint32_t payload) {
+  const std::uint64_t quarter = (filled_ + used_) / 4 / first_chunk_bytes * first_chunk_bytes;
+  const auto wish = std::clamp<std::uint64_t>(quarter, first_chunk_bytes, chunk_bytes);
+  ChunkHeader* next = segment_.chunks_->take(payload, static_cast<std::uint32_t>(wish));
   if (next == nullptr) return false;
   if (chunk_ != nullptr) chunk_->state.store(static_cast<std::uint32_t>(ChunkState::full), std::memory_order_release);
   next->sequence = sequence_++;
-  next->os_thread = syscall(SYS_gettid);  // once per 64 KiB
+  next->os_thread = syscall(SYS_gettid);  // once per chunk
   next->committed.store(0, std::memory_order_relaxed);
   std::atomic_ref{next->thread}.store(ordinal_, std::memory_order_release);
   chunk_ = next;
+  filled_ += used_;
   used_ = 0;
   capacity_ = next->capacity;
   next_name_ = 0;
@@ -144,8 +156,8 @@ std::uint32_t ThreadWriter::intern(std::string_view text, std::uint32_t keep_fre
     grow();
     name = slot_of(hash, text);
   }
-  const std::uint32_t padded = static_cast<std::uint32_t>((text.size() + 7) / 8 * 8);
-  const std::uint32_t bytes = 16 + padded;
+  const std::uint32_t bytes = bytes_of_name(text);
+  const std::uint32_t padded = bytes - 16;
   std::uint8_t* at = reserve(bytes, keep_free);
   if (at == nullptr) return no_name;
   if (name->hash == 0) {
@@ -274,13 +286,14 @@ void ThreadWriter::thread_name(std::string_view name) {
   plain(RecordType::thread_name, name.starts_with("comm") ? 1 : 0, name, clock_.now(), 0, 2);
 }
 
-// Both strings and the record must be in one chunk: if the second name opened a new one, the first is defined again.
+// Both strings and the record must be in one chunk: if the second name opened a new one, the first is defined again, in
+// a chunk that has room for all.
 void ThreadWriter::two_names(RecordType type, std::uint8_t code, std::string_view key, std::string_view value,
                              std::uint64_t handle, std::uint32_t words) {
   const std::uint32_t bytes = words * 8;
   const std::uint32_t reserved = pop_bytes * (depth_ + 1);
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (reserve(bytes, reserved) == nullptr) return drop();
+  for (const std::uint32_t names : {0U, bytes_of_name(key) + bytes_of_name(value)}) {
+    if (reserve_with_names(bytes, names, reserved) == nullptr) return drop();
     const std::uint32_t text = intern(value, bytes + reserved);
     const std::uint32_t before = sequence_;
     if (text == no_name || intern(key, bytes + reserved) == no_name) return drop();
@@ -323,8 +336,10 @@ void ThreadWriter::comm_enqueued(const Collective& from) {
   const std::uint64_t ticks = clock_.now();
   const std::uint32_t bytes = sizeof(RecordHead) + sizeof(CommEnqueued);
   const std::uint32_t reserved = pop_bytes * (depth_ + 1);
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (reserve(bytes, reserved) == nullptr) return drop();
+  const std::uint32_t all =
+      bytes_of_name(from.group) + bytes_of_name(from.op) + bytes_of_name(from.dtype) + bytes_of_name(from.members);
+  for (const std::uint32_t names : {0U, all}) {
+    if (reserve_with_names(bytes, names, reserved) == nullptr) return drop();
     const std::uint32_t group = intern(from.group, bytes + reserved);
     const std::uint32_t before = sequence_;
     const std::uint32_t op = intern(from.op, bytes + reserved);

@@ -33,6 +33,12 @@ std::uint8_t* put_item(std::uint8_t* at, const Item& item, std::uint32_t key, st
   return is_wide(item) ? put(at, static_cast<std::uint64_t>(item.number)) : at;
 }
 
+std::uint32_t bytes_of_names(std::string_view name, std::span<const Item> items) {
+  std::uint32_t bytes = bytes_of_name(name);
+  for (const Item& item : items) bytes += bytes_of_name(item.key) + bytes_of_name(item.text);
+  return bytes;
+}
+
 }  // namespace
 
 // All names and the record must be in one chunk: if a name opened a new one, the names before it are defined again.
@@ -44,8 +50,8 @@ void ThreadWriter::described(const Described& record) {
   const std::uint32_t reserved = pop_bytes * (depth_ + 1);
   std::array<std::uint32_t, most_items> keys{};
   std::array<std::uint32_t, most_items> texts{};
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    if (reserve(bytes, reserved) == nullptr) return drop();
+  for (const std::uint32_t names : {0U, bytes_of_names(record.name, items)}) {
+    if (reserve_with_names(bytes, names, reserved) == nullptr) return drop();
     const std::uint32_t before = sequence_;
     const std::uint32_t name = intern(record.name, bytes + reserved);
     bool known = name != no_name;

@@ -33,7 +33,7 @@ InTheWay in_the_way(const fs::path& out) {
   const fs::file_status status = fs::symlink_status(out, error);
   if (!fs::exists(status)) return InTheWay::nothing;
   if (!fs::is_directory(status) || !recording::looks_like_recording(out)) return InTheWay::other;
-  if (!recording::spool_marks_of(out).empty()) return InTheWay::unfinished;
+  if (!recording::spools_waiting_for(out).empty()) return InTheWay::unfinished;
   if (!recording::read_manifest(out) || !holds_segments_only(out / recording::segment_folder)) return InTheWay::other;
   for (fs::directory_iterator entry{out, error}, end; !error && entry != end; entry.increment(error))
     if (!is_part_of_recording(*entry)) return InTheWay::other;

@@ -56,6 +56,7 @@ void Loader::work(const std::stop_token& stop, std::uint64_t generation, const S
   if (run == nullptr) {
     analyzer::ImportOptions options;
     options.rank_map = source.rank_map;
+    options.texts = source.texts;
     options.progress = [this, &stop, generation](double share) {
       post(generation, [this, share] { Q_EMIT progressed(share); });
       return !stop.stop_requested();

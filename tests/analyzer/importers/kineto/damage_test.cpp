@@ -246,7 +246,21 @@ TEST(DamagedTrace, WhatAFileLostIsSaidWithItsName) {
   folder.write("rank1.json", "{\"distributedInfo\": {\"rank\": 1}, \"traceEvents\": [" + op("a", 1, 2));
   const auto run = folder.open();
   ASSERT_TRUE(run) << run.error().message;
-  EXPECT_THAT((*run)->info().places, ElementsAre(QualityPlace{Counter::truncated_input, 1, "rank1.json"}));
+  EXPECT_THAT((*run)->info().places, ElementsAre(QualityPlace{Counter::truncated_input, 1, "rank1.json", RankId{1}}));
+}
+
+TEST(DamagedTrace, WhatTheProfilerSaysOfLostEventsIsCounted) {
+  const testing::TraceFolder folder;
+  folder.write("rank0.json", trace(op("a", 1, 2)));
+  folder.write("rank1.json",
+               "{\"distributedInfo\": {\"rank\": 1}, \"WARNING\": [\"Dropped 12 activity records\", \"a "
+               "slow start\"], \"INFO\": [\"Processed 3 GPU records\"], \"traceEvents\": [" +
+                   op("a", 1, 2) + "]}");
+  const auto run = folder.open();
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(count(run, Counter::source_lost_events), 1U);
+  EXPECT_THAT((*run)->info().places,
+              ::testing::Contains(QualityPlace{Counter::source_lost_events, 1, "rank1.json", RankId{1}}));
 }
 
 TEST(DamagedTrace, FilesOfAFolderThatHoldNoTraceAreNamed) {

@@ -57,6 +57,9 @@ TEST(KinetoLostTails, OfAllEventsAreCountedAndTheStepsAreCut) {
   EXPECT_EQ(run->quality().of(Counter::tails_lost), 1U);
   ASSERT_EQ(run->info().places.size(), 1U);
   EXPECT_EQ(run->info().places.front().where, "rank2.json");
+  EXPECT_EQ(run->info().places.front().rank, RankId{2});
+  ASSERT_TRUE(run->info().places.front().time);
+  EXPECT_EQ(run->info().places.front().time->end, RunTime::max()) << "until the end, whenever that was";
   EXPECT_EQ(cut_steps(*run), 4U) << "the step in which the last kernel ends, and three without anything";
 }
 

@@ -86,6 +86,13 @@ TEST(OwnBlock, PlacesAreKeptOnceInTheirOrder) {
                           QualityPlace{Counter::segment_cut, 2, "b"}));
 }
 
+TEST(OwnBlock, APlaceMaySayWhoseDataWasLost) {
+  const auto run = run_with(block(R"("places": [["events_dropped", 2, "b", 3], ["segment_cut", 1, "c", -7]])"));
+  ASSERT_NE(run, nullptr);
+  EXPECT_THAT(run->info().places, ElementsAre(QualityPlace{Counter::events_dropped, 2, "b", RankId{3}},
+                                              QualityPlace{Counter::segment_cut, 1, "c"}));
+}
+
 TEST(OwnBlock, ManyPlacesAreNotComparedWithEachOther) {
   std::string places;
   for (int i = 0; i < 200'000; ++i)  // each with each would be 2 * 10^10 comparisons

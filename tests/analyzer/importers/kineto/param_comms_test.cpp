@@ -62,6 +62,30 @@ TEST(ParamComms, OtherLayoutsTellNothing) {
   EXPECT_FALSE(param_comms_from({.dims = {}, .types = "[", .values = "]"}));
 }
 
+TEST(ParamComms, OperatorsOfSendsAndReceivesGetThePartner) {
+  // PyTorch 2.11, Gloo
+  const std::string types = R"(["TensorList","","Scalar","Scalar"])";
+  EXPECT_EQ(partner_from({.dims = "[[[8,256]],[],[],[]]", .types = types, .values = R"(["","","2","0"])"}), 2);
+  EXPECT_EQ(partner_from({.dims = {}, .types = types, .values = R"(["","","-1","0"])"}), -1);
+  EXPECT_EQ(partner_from({.dims = {}, .types = R"(["TensorList","","Scalar"])", .values = R"(["","","2"])"}), -1);
+}
+
+TEST(ParamComms, SendsAndReceivesOfGlooHaveThePartnerAndTheSizeOfTheirInputs) {
+  const auto run = testing::open_text(trace(
+      op("c10d::send", 10, 5,
+         R"({"Concrete Inputs": ["", "", "2", "0"], "Input type": ["TensorList", "", "Scalar", "Scalar"],)"
+         R"("Input Dims": [[[8, 256]], [], [], []]})") +
+          "," +
+          complete("user_annotation", "gloo:send",
+                   R"("pid": 7, "tid": 7, "ts": 12, "dur": 90, "args": {"Concrete Inputs": [""],)"
+                   R"("Input type": ["float"], "Input Dims": [[8, 256]]})"),
+      R"("distributedInfo": {"rank": 1, "world_size": 4, "pg_config": [{"pg_name": "0", "ranks": [0, 1, 2, 3]}]})"));
+  ASSERT_TRUE(run);
+  ASSERT_EQ((*run)->collectives().size(), 1U);
+  EXPECT_EQ((*run)->collectives()[0].peer, 2);
+  EXPECT_EQ((*run)->collectives()[0].bytes, 8192);
+}
+
 TEST(ParamComms, ElementsOfAllTensorsAreAdded) {
   const auto list =
       tensor_inputs_from({.dims = "[[[2,3],[4]],[],[]]", .types = R"(["TensorList","",""])", .values = {}});

@@ -267,6 +267,7 @@ TEST(Nsys, WarningsOfTheRecorderReachTheUser) {
       "INSERT INTO DIAGNOSTIC_EVENT VALUES (0,1,'all is well'),(0,2,'events may be\nmissing'),(0,3,'CUPTI failed');" +
       insert(Kernel{.begin = 0, .end = 5}));
   EXPECT_EQ(run->quality().of(Counter::source_warnings), 2U);
+  EXPECT_EQ(run->quality().of(Counter::source_lost_events), 1U) << "the one about events";
   EXPECT_EQ(run->metadata("nsys.message.01"), "error: CUPTI failed");
   EXPECT_EQ(run->metadata("nsys.message.02"), "warning: events may be missing");
 }

@@ -39,10 +39,12 @@ struct RunDigest {
   std::vector<std::int64_t> step_walls_ns;
   std::vector<KeySeries> keys;   ///< by key
   std::vector<PeerRanks> peers;  ///< of the ranks that have steps
+  std::vector<Loss> lost{};      ///< the gravest first
 };
 [[nodiscard]] RunDigest digest(const Run& run, const ReportOptions& options, RunName name);
 
-[[nodiscard]] Comparison compare(const RunDigest& a, const RunDigest& b);
+/// Runs of which something is missing in the compared steps and ranks are not judged unless their losses are accepted.
+[[nodiscard]] Comparison compare(const RunDigest& a, const RunDigest& b, Losses losses = Losses::refused);
 
 enum class GateVerdict : std::uint8_t { pass, fail, cannot_tell };
 [[nodiscard]] std::string_view name_of(GateVerdict verdict);
@@ -52,8 +54,9 @@ enum class Likes : std::uint8_t { must_agree, may_differ };
 
 struct Gate {
   GateVerdict verdict = GateVerdict::cannot_tell;
-  double limit = 0;  ///< 0.03 = 3 % slower
-  std::string why;   ///< why it cannot be told; empty: it can
+  double limit = 0;                             ///< 0.03 = 3 % slower
+  std::string why;                              ///< why it cannot be told; empty: it can
+  StepMeasure judged_by = StepMeasure::median;  ///< what the verdict is about
 };
 /// metrics.md 17.3; A is the baseline.
 [[nodiscard]] Gate judge(const Comparison& comparison, double limit, Likes likes);

@@ -4,29 +4,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "rankscope/analyzer/compare/compared_findings.h"
 #include "rankscope/analyzer/compare/compared_keys.h"
+#include "rankscope/analyzer/compare/compared_losses.h"
 #include "rankscope/analyzer/compare/compared_split.h"
+#include "rankscope/analyzer/compare/step_comparison.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/analyzer/section.h"
 
 namespace rankscope::analyzer {
-
-/// Which way the median step went.
-enum class StepVerdict : std::uint8_t { unchanged, slower, faster, cannot_tell };
-[[nodiscard]] std::string_view name_of(StepVerdict verdict);
-
-struct StepComparison {
-  StepVerdict verdict = StepVerdict::cannot_tell;
-  std::string why;               ///< why it cannot be told; empty: it can
-  std::optional<double> change;  ///< median of B / median of A - 1
-  std::optional<double> low;     ///< 95 % interval; set if there are enough steps
-  std::optional<double> high;
-  FindingSeverity severity = FindingSeverity::info;  ///< of a change (metrics.md 20)
-};
 
 /// What one run states otherwise than the other.
 struct Difference {
@@ -63,13 +51,16 @@ struct ComparedRun {
   std::int64_t counted_steps = 0;
   std::optional<std::int64_t> median_ns;
   std::string why_no_steps;
-  std::vector<std::string> losses;  ///< counters of lost or altered data, with their values
+  std::vector<std::string> losses;        ///< counters of lost or altered data, with their values
+  std::vector<Loss> lost{};               ///< what is missing, and ends of the job that were none; the gravest first
+  std::optional<std::int64_t> mean_ns{};  ///< of the counted steps
 };
 
 struct Comparison {
   ComparedRun a;
   ComparedRun b;
   AskedFor asked_for;  ///< of both runs; an open range of steps stays open, since it may end elsewhere in each
+  Losses losses = Losses::refused;
   StepComparison steps;
   Section<SplitComparison> split = unavailable("not computed");
   KeyComparison keys;

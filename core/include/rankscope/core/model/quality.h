@@ -7,6 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "rankscope/core/id.h"
+#include "rankscope/core/time.h"
+
 namespace rankscope {
 
 enum class Severity : std::uint8_t { data_loss, error, info };
@@ -82,8 +85,13 @@ enum class Counter : std::uint8_t {
   comm_without_groups,
   tails_lost,
   devices_not_read,
+  header_damaged,
+  manifest_damaged,
+  names_shortened,
+  source_lost_events,
+  texts_hidden,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::devices_not_read) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::texts_hidden) + 1;
 
 struct CounterInfo {
   Counter counter;
@@ -103,6 +111,8 @@ struct QualityPlace {
   Counter counter{};
   std::uint64_t amount = 0;
   std::string where{};
+  RankId rank{};                    ///< whose data; none: not known, or of the whole run
+  std::optional<TimeRange> time{};  ///< all of it lies in here, in run time; none: not known
   bool operator==(const QualityPlace&) const = default;
 };
 

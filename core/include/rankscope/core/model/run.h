@@ -76,6 +76,7 @@ class Run {
   std::vector<Process> processes_;
   std::vector<RankId> ranks_;
   std::vector<std::uint32_t> rank_process_;  // parallel to ranks_
+  std::vector<RankId> accelerated_;          // those with a stream lane, ascending
   std::vector<Lane> lanes_;
   std::vector<Span> spans_;
   std::vector<Mark> marks_;

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "rankscope/core/model/clock_map.h"
+#include "rankscope/core/model/concluded.h"
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/secrets.h"
 
 namespace rankscope {
 
@@ -31,26 +33,6 @@ struct NewCollective {
   std::uint32_t span_ticket = 0xFFFFFFFF;  ///< from add_span; 0xFFFFFFFF = never started
 };
 
-/// A group that the recording does not name.
-struct NewGroup {
-  std::string_view name;
-  std::vector<RankId> members;
-};
-
-/// A stretch of a track that was computed, not recorded.
-struct TrackSpan {
-  std::string name;
-  TimeRange time;
-  std::vector<std::pair<std::string, std::string>> attributes;
-};
-
-/// Computed for the whole job: it belongs to no rank. Its spans ascend and do not overlap.
-struct NewTrack {
-  std::string process;  ///< what it is shown as
-  std::string lane;
-  std::vector<TrackSpan> spans;
-};
-
 /// Whether the processes of a part are more processes, or those that are here already, row by row.
 enum class PartProcesses : std::uint8_t { new_rows, same_rows };
 
@@ -62,10 +44,10 @@ struct Absorbed {
 };
 
 /// Collects rows in any order; build() sorts, links and freezes them. Ids of lanes, groups and spans that it hands out
-/// are tickets: they are renumbered by build().
+/// are tickets: they are renumbered by build(). Strings lose their secrets here, unless they are wanted as recorded.
 class RunBuilder {
  public:
-  RunBuilder();
+  explicit RunBuilder(Texts texts = Texts::without_secrets);
   RunBuilder(const RunBuilder&) = delete;
   RunBuilder& operator=(const RunBuilder&) = delete;
   ~RunBuilder();
@@ -74,7 +56,7 @@ class RunBuilder {
   Quality& quality();
   StringId intern(std::string_view text);
   [[nodiscard]] std::string_view text(StringId id) const;
-  /// The id of a known string, or none.
+  /// The id of a string that intern() was given before, or none.
   [[nodiscard]] StringId find(std::string_view text) const;
 
   /// Returns the row to name in add_lane and add_sample; it can be changed through process() until build().
@@ -89,8 +71,7 @@ class RunBuilder {
   std::uint32_t add_span(LaneId lane, SpanKind kind, StringId name, TimeRange time, std::uint8_t flags = 0);
   /// Changes what an added span is; its time, name and attributes stay.
   void reclassify(std::uint32_t span_ticket, SpanKind kind, std::uint8_t flags);
-  /// For what is met begin first: it has no length until it is ended. Spans of a lane that are begun in their order
-  /// need no sorting.
+  /// For what is met begin first; it has no length until it ends. Spans of a lane begun in order need no sorting.
   std::uint32_t begin_span(LaneId lane, SpanKind kind, StringId name, RunTime begin) {
     return add_span(lane, kind, name, {begin, begin});
   }
@@ -133,6 +114,10 @@ class RunBuilder {
   /// belong to a group. These rows are sorted anew; all others keep their place.
   [[nodiscard]] static std::shared_ptr<const Run> regrouped(const Run& run, std::span<const NewGroup> added,
                                                             std::span<const Membership> memberships);
+
+  /// The same for sends and receives that have found their partners.
+  [[nodiscard]] static std::shared_ptr<const Run> paired(const Run& run, std::span<const NewGroup> added,
+                                                         std::span<const Partner> partners);
 
   /// A copy of a run with one more process, which has no rank and no pid (Process::no_pid), and its lane. All rows keep
   /// their place; the new ones are behind them.

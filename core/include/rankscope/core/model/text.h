@@ -8,7 +8,7 @@
 //   @device 0 0 [name=GPU uuid=U meta.KEY=VALUE ...]   RANK ORDINAL: an accelerator of the rank's latest process
 //   @link launch 12 57                          KIND FROM TO: spans by their order in this text, from 0
 //   @group dp 0,1
-//   @quality events_dropped 3 ["where it happened"]
+//   @quality events_dropped 3 ["where it happened"] [rank=0 time=0:100]   whose data, and between which times
 //   0 compute 0 60 gemm [lane=NAME] [cut=begin|end|both] [KEY=VALUE ...]   RANK KIND BEGIN END NAME, in ns of run time
 //   0 comm 40 90 allreduce group=dp [seq=0 op=allreduce bytes=1024 dtype=f32 peer=1 enqueued=38 on=LANE]
 //   0 comm 40 90 allreduce group=dp members=0,1   where the rank has several groups of that name
@@ -30,11 +30,13 @@
 
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/secrets.h"
 
 namespace rankscope {
 
 /// Errors (`unreadable`) name the line.
-[[nodiscard]] Result<std::shared_ptr<const Run>> run_from_text(std::string_view text);
+[[nodiscard]] Result<std::shared_ptr<const Run>> run_from_text(std::string_view text,
+                                                               Texts texts = Texts::without_secrets);
 
 /// Writes the whole run; read back it is the same Run.
 void write_text(const Run& run, std::ostream& out);

@@ -15,7 +15,7 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 
 inline constexpr std::array<char, 8> segment_magic{'R', 'S', 'S', 'E', 'G', 'M', 'T', '\n'};
 inline constexpr std::uint16_t format_major = 1;  ///< a reader refuses a newer major version
-inline constexpr std::uint16_t format_minor = 3;  ///< a reader accepts any minor version and skips unknown records
+inline constexpr std::uint16_t format_minor = 4;  ///< a reader accepts any minor version and skips unknown records
 inline constexpr std::uint32_t segment_header_bytes = 4096;
 inline constexpr std::uint32_t chunk_magic = 0x4B435352;  // "RSCK"
 inline constexpr std::uint32_t chunk_header_bytes = 64;
@@ -38,7 +38,7 @@ struct SegmentStatic {
   std::uint16_t minor = format_minor;
   std::uint32_t header_bytes = segment_header_bytes;
   ClockSource clock = ClockSource::monotonic_ns;
-  std::uint32_t reserved = 0;
+  std::uint32_t sealed = 0;  ///< 1: gathered, and SegmentHeader::page_crc covers the page (1.4)
   std::int64_t pid = 0;
   std::int64_t parent_pid = 0;
   std::uint64_t start_ticks_of_boot =
@@ -73,6 +73,7 @@ struct SegmentHeader {
   std::atomic<std::uint32_t> threads;
   std::atomic<std::int32_t> late_rank;  ///< rank + 1 learned from a communicator, 0 = none
   std::atomic<std::int32_t> late_world_size;
+  std::uint32_t page_crc = 0;  ///< CRC-32C of all other bytes of the page, if it is sealed
 };
 static_assert(sizeof(SegmentHeader) <= segment_header_bytes);
 

@@ -44,6 +44,8 @@ struct Manifest {
       injected;  ///< faults of the reference trainer; no analysis reads them
   std::vector<std::pair<std::string, std::uint64_t>> losses;  ///< by name of a Counter; what no segment can tell
   std::optional<Spooled> spooled;                             ///< set while the recording is not gathered
+  std::vector<std::string>
+      gathered;  ///< spools whose segments and losses are in the recording, as spool_id() names them
 };
 
 inline constexpr const char* manifest_name = "manifest.json";
@@ -63,11 +65,17 @@ inline constexpr const char* details_recorded_key = "details_recorded";
 /// What a key says after both values were told: the later one; of details_recorded_key all that either lists.
 [[nodiscard]] std::string value_after(std::string_view key, std::string_view earlier, std::string_view later);
 
+/// Names a spool among those of all hosts: "HOST:FOLDER".
+[[nodiscard]] std::string spool_id(const std::string& host, const std::filesystem::path& spool);
+
 /// Adds to what is lost; 0 changes nothing.
 void add_loss(Manifest& manifest, Counter counter, std::uint64_t value);
 
+/// Fails (`unreadable`) if it is absent, is none, or does not match its checksum.
 [[nodiscard]] Result<Manifest> read_manifest(const std::filesystem::path& recording);
-/// Written beside and renamed.
+/// The file's text, in the version of the format that this program writes.
+[[nodiscard]] std::string text_of(const Manifest& manifest);
+/// Written beside and renamed, in the version of the format that this program writes.
 [[nodiscard]] Result<void> write_manifest(const std::filesystem::path& recording, const Manifest& manifest);
 
 }  // namespace rankscope::recording

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/secrets.h"
 
 namespace rankscope::recording {
 
@@ -22,12 +24,16 @@ struct SpoolMark {
   std::filesystem::path spool;  ///< on that host
 };
 [[nodiscard]] std::vector<SpoolMark> spool_marks_of(const std::filesystem::path& recording);
+/// The same without those whose segments are in the recording, although their recorder was killed before it took the
+/// mark away.
+[[nodiscard]] std::vector<SpoolMark> spools_waiting_for(const std::filesystem::path& recording);
 
 /// True for a folder that holds a manifest or segments.
 [[nodiscard]] bool looks_like_recording(const std::filesystem::path& path);
 
 /// Reads a .rankscope folder. Cut or damaged segments give what they still hold, and counters say what is missing.
-[[nodiscard]] Result<std::shared_ptr<const Run>> read_recording(const std::filesystem::path& path);
+[[nodiscard]] Result<std::shared_ptr<const Run>> read_recording(const std::filesystem::path& path,
+                                                                Texts texts = Texts::without_secrets);
 
 struct GatherSummary {
   std::uint64_t segments = 0;
@@ -41,12 +47,13 @@ struct GatherSummary {
       metadata{};  ///< what the process said of itself; never injected faults
 };
 
-enum class Secrets : std::uint8_t { keep, hide };
-
-/// Copies one segment of a process that has ended to `target`: only what was written, every chunk sealed with its CRC,
-/// on request with the credentials in its texts overwritten. Written beside and renamed; `source` stays.
+/// Copies one segment of a process that has ended: only what was written, every chunk and the header sealed with a CRC,
+/// on request with the secrets in its strings overwritten. Whether it could be written, `out` tells.
+[[nodiscard]] Result<GatherSummary> gather_into(const std::filesystem::path& source, std::ostream& out,
+                                                Texts texts = Texts::as_recorded);
+/// The same to the file `target`, which is written beside and renamed; `source` stays.
 [[nodiscard]] Result<GatherSummary> gather_segment(const std::filesystem::path& source,
                                                    const std::filesystem::path& target,
-                                                   Secrets secrets = Secrets::keep);
+                                                   Texts texts = Texts::as_recorded);
 
 }  // namespace rankscope::recording

@@ -2,23 +2,23 @@
 // been pushed survives any death of the process.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "rankscope/core/recording/thread_writer.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::recording {
 
+class ChunkSpace;
+
 /// Who is recorded, and how much may wait for the disk.
 struct SegmentOptions {
   std::filesystem::path path;
-  std::uint32_t ring_kib = 4096;  ///< spare chunks kept ready for all threads together
+  std::uint32_t ring_kib = 4096;  ///< what all threads together may write between two calls of refill()
   std::int32_t rank = -1;
   std::int32_t world_size = -1;
   std::int32_t local_rank = -1;
@@ -32,7 +32,7 @@ struct SegmentOptions {
 /// One segment file of this process.
 class SegmentWriter {
  public:
-  /// Creates the file (fails with cannot_write if it exists), fills its header and readies the spare chunks.
+  /// Creates the file (fails with cannot_write if it exists), fills its header and readies room for the first chunks.
   [[nodiscard]] static Result<std::unique_ptr<SegmentWriter>> create(const SegmentOptions& options);
   SegmentWriter(const SegmentWriter&) = delete;
   SegmentWriter& operator=(const SegmentWriter&) = delete;
@@ -40,9 +40,11 @@ class SegmentWriter {
 
   /// A pen for the calling thread; slow (allocates), once per thread.
   [[nodiscard]] std::unique_ptr<ThreadWriter> thread();
-  /// Readies spare chunks, seals full ones and unmaps what is sealed: the program's memory does not grow with its
-  /// recording. Call every 10 ms or so from one housekeeping thread.
+  /// Readies room, seals full chunks and unmaps what is sealed: the program's memory does not grow with its recording.
+  /// Call every 10 ms or so, from one thread at a time.
   void refill();
+  /// The first half of it, for threads that have no time for the rest.
+  void make_room();
   /// Notes how the process ends; events may still follow. Async-signal-safe.
   void note_exit(int status);
   /// Rank and world size learned after the start (from a communicator).
@@ -51,29 +53,18 @@ class SegmentWriter {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] TickClock clock() const { return clock_; }
 
+  /// In the child of a fork, which leaves the file to its parent: closes the child's descriptor of it. Nothing else of
+  /// this object may be used there, nor may it be destroyed.
+  void leave_to_parent();
+
  private:
   friend class ThreadWriter;
-  SegmentWriter() = default;
-  Result<void> add_extent();
-  ChunkHeader* take_spare();
-  void seal_full_chunks();
-  void let_go(const ChunkHeader* sealed);
+  SegmentWriter();
 
   std::filesystem::path path_;
-  int file_ = -1;
   TickClock clock_;
   SegmentHeader* header_ = nullptr;
-  std::uint64_t file_bytes_ = 0;
-  struct Extent {
-    void* memory = nullptr;
-    std::uint32_t unsealed = 0;  ///< chunks that somebody may still write to
-  };
-  std::vector<Extent> extents_;         // those that are mapped
-  std::vector<ChunkHeader*> unsealed_;  // only refill() touches it
-  std::vector<std::atomic<ChunkHeader*>> spares_;
-  std::atomic<std::uint64_t> spare_head_{0};  // next to take
-  std::atomic<std::uint64_t> spare_tail_{0};  // next to fill
-  std::uint32_t wanted_spares_ = 0;
+  std::unique_ptr<ChunkSpace> chunks_;
 };
 
 }  // namespace rankscope::recording

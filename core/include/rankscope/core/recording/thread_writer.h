@@ -100,7 +100,8 @@ class ThreadWriter {
     used_ += bytes;
     chunk_->committed.store(used_, std::memory_order_release);
   }
-  bool next_chunk();
+  std::uint8_t* reserve_with_names(std::uint32_t bytes, std::uint32_t names, std::uint32_t keep_free);
+  bool next_chunk(std::uint32_t payload);
   void push_slowly(SpanKind kind, std::string_view name, std::uint64_t ticks);
   [[nodiscard]] std::uint32_t known_id(std::string_view text) const;
   std::uint32_t intern(std::string_view text, std::uint32_t keep_free);
@@ -121,6 +122,7 @@ class ThreadWriter {
   ChunkHeader* chunk_ = nullptr;
   std::uint32_t used_ = 0;
   std::uint32_t capacity_ = 0;
+  std::uint64_t filled_ = 0;  // bytes of the chunks before this one
   std::uint32_t ordinal_;
   std::uint32_t sequence_ = 0;
   std::uint32_t next_name_ = 0;  // ids are per chunk, so that each chunk can be read alone

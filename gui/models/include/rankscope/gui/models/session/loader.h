@@ -13,6 +13,7 @@
 
 #include "rankscope/core/model/run_parts.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/secrets.h"
 #include "rankscope/gui/models/base/mailbox.h"
 
 namespace rankscope::analyzer {
@@ -25,6 +26,7 @@ namespace rankscope::gui {
 struct Source {
   std::vector<std::filesystem::path> paths{};
   std::map<std::string, std::uint32_t> rank_map{};  ///< as analyzer::ImportOptions
+  Texts texts = Texts::without_secrets;
 };
 
 /// One piece of work at a time; each start makes the one before it stale. All signals come in the loader's own thread,

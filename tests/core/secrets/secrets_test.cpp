@@ -26,11 +26,43 @@ TEST(Secrets, AValueMayBeginWithADash) {
 
 TEST(Secrets, NamesAreReadWordByWord) {
   for (const char* name : {"HF_TOKEN", "--token", "accessToken", "AWS_SECRET_ACCESS_KEY", "db.password", "api-key",
-                           "PGPASSWORD", "--authtoken", "HFTOKEN", "Authorization", "SSHPASS"})
+                           "PGPASSWORD", "--authtoken", "HFTOKEN", "Authorization", "SSHPASS", "X-Api-Key", "db_pass",
+                           "user_pwd", "OPENAI_KEY", "Set-Cookie", "pw"})
     EXPECT_TRUE(names_secret(name)) << name;
-  for (const char* name : {"tokenizer", "--max-tokens", "eos_token_id", "author", "key", "forward_pass", "num_tokens",
-                           "monkey", "", "keys_per_step"})
+  for (const char* name : {"tokenizer",
+                           "--max-tokens",
+                           "eos_token_id",
+                           "author",
+                           "key",
+                           "forward_pass",
+                           "num_tokens",
+                           "monkey",
+                           "",
+                           "keys_per_step",
+                           "PWD",
+                           "eos_token",
+                           "max_new_token",
+                           "cache_key",
+                           "sort_key",
+                           "private_segment_size",
+                           "password_file",
+                           "token-path",
+                           "DispatchKey",
+                           "pass",
+                           "passes",
+                           "compass",
+                           "pattern",
+                           "signature"})
     EXPECT_FALSE(names_secret(name)) << name;
+}
+
+TEST(Secrets, UnderSomeNamesNumbersAndMarksAreNoSecrets) {
+  EXPECT_TRUE(is_secret_value("token", "abc"));
+  EXPECT_TRUE(is_secret_value("password", "12345"));
+  for (const char* value : {"128000", "0.5", "<eos>", "[1,2]", "None", "str", "", "***"})
+    EXPECT_FALSE(is_secret_value("token", value)) << value;
+  EXPECT_FALSE(is_secret_value("password", "None"));
+  EXPECT_FALSE(is_secret_value("lr", "abc"));
 }
 
 TEST(Secrets, TokensOfKnownFormAreHiddenWhereverTheyStand) {
@@ -62,6 +94,16 @@ TEST(Secrets, HidingTwiceFindsNothingMore) {
   EXPECT_EQ(hide_secrets(text), 2U);
   EXPECT_EQ(hide_secrets(text), 0U);
   EXPECT_EQ(hide_secrets({}), 0U);
+}
+
+TEST(Secrets, ACommandThatWasScrubbedStaysAsItIs) {
+  const auto once = scrub({"mysql", "-pabc123", "--token=abc", "login", "https://me:pw@host", "-u", "me:abc1"});
+  EXPECT_EQ(scrub(once), once);
+}
+
+TEST(Secrets, AStringWithoutSecretsIsNotCopied) {
+  EXPECT_EQ(without_secrets("void gemm<float, 4>(float const*, int)"), std::nullopt);
+  EXPECT_EQ(without_secrets("token=abc"), "token=***");
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+#include "launch/ended_segments.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "launch/spool.h"
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/recording.h"
+
+namespace rankscope::collectors {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of a larger one only a small part is spare, and to copy it would take a while.
+constexpr std::uintmax_t most_packed_bytes = 1024 * 1024;
+
+bool is_small(const fs::path& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  return !error && size <= most_packed_bytes;
+}
+
+}  // namespace
+
+/// The kernel grants a lease for reading only then. A process of a container may have a number that means another one
+/// here, and a forked child keeps the file of its parent mapped: names and numbers do not tell.
+bool nobody_writes(const fs::path& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool granted = fcntl(file, F_SETLEASE, F_RDLCK) == 0;
+  if (granted) fcntl(file, F_SETLEASE, F_UNLCK);
+  close(file);
+  return granted;
+}
+
+void EndedSegments::pack() {
+  pack_in(spool_);
+  pack_in(spool_ / recording::outside_folder);
+}
+
+/// What cannot be packed, since it is damaged or the disk is full, stays as it is: gathering says what is wrong.
+void EndedSegments::pack_in(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
+    const fs::path& path = entry->path();
+    if (path.extension() != recording::segment_suffix || settled_.contains(path)) continue;
+    if (is_written(path) || !nobody_writes(path)) continue;
+    if (is_small(path)) static_cast<void>(recording::gather_segment(path, path));
+    settled_.insert(path);
+  }
+}
+
+}  // namespace rankscope::collectors

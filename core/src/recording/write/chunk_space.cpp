@@ -1,0 +1,259 @@
+#include "recording/write/chunk_space.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "rankscope/core/format.h"
+#include "recording/format/crc32c.h"
+#include "recording/write/file_space.h"
+
+namespace rankscope::recording {
+namespace {
+
+constexpr std::uint64_t page_bytes = 4096;  // all extents and chunks that are cut are multiples of it
+constexpr std::uint64_t least_extent_bytes = 32 * 1024;
+constexpr std::uint64_t most_extent_bytes = 1024 * 1024;
+constexpr std::uint32_t least_rest_bytes = 1024;  // of a chunk that is worth handing on
+
+constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+std::uint64_t extent_bytes_for(std::uint64_t wish) {
+  return std::clamp(rounded_up(wish, least_extent_bytes), least_extent_bytes, most_extent_bytes);
+}
+
+// Takes the faults of first writing here, not in the program's threads: MAP_POPULATE maps shared pages for reading
+// only, and each first write would cost some microseconds.
+void make_writable(void* extent, std::uint64_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(extent, bytes, MADV_POPULATE_WRITE) == 0) return;
+#endif
+  for (std::uint64_t at = 0; at < bytes; at += page_bytes) {
+    auto* const byte = static_cast<volatile std::uint8_t*>(extent) + at;
+    *byte = 0;
+  }
+}
+
+auto capacity_of(ChunkHeader& chunk) { return std::atomic_ref{chunk.capacity}; }
+auto magic_of(ChunkHeader& chunk) { return std::atomic_ref{chunk.magic}; }
+
+/// A chunk of nobody, in bytes that are all zero. Whoever reads the file meanwhile sees it by its magic, the last thing
+/// that is written.
+ChunkHeader& make_chunk(std::byte* at, std::uint64_t bytes) {
+  auto& chunk = *std::launder(reinterpret_cast<ChunkHeader*>(at));
+  chunk.thread = free_thread;
+  capacity_of(chunk).store(static_cast<std::uint32_t>(bytes - chunk_header_bytes), std::memory_order_relaxed);
+  magic_of(chunk).store(chunk_magic, std::memory_order_release);
+  return chunk;
+}
+
+void mark_full(ChunkHeader& chunk) {
+  chunk.state.store(static_cast<std::uint32_t>(ChunkState::full), std::memory_order_release);
+}
+
+void seal(ChunkHeader& chunk) {
+  const std::uint32_t committed = chunk.committed.load(std::memory_order_acquire);
+  chunk.payload_crc = crc32c(&chunk + 1, committed);
+  chunk.header_crc = crc32c(&committed, sizeof committed, crc32c(&chunk, offsetof(ChunkHeader, committed)));
+  chunk.state.store(static_cast<std::uint32_t>(ChunkState::sealed), std::memory_order_release);
+}
+
+/// Seals what is full of the chunks in these bytes. True if there is nothing else.
+bool seal_all(std::byte* memory, std::uint64_t bytes) {
+  bool all = true;
+  for (std::uint64_t at = 0; at < bytes;) {
+    auto& chunk = *std::launder(reinterpret_cast<ChunkHeader*>(memory + at));
+    if (magic_of(chunk).load(std::memory_order_acquire) != chunk_magic) return false;  // its thread makes it now
+    // Before the capacity, which becomes less before a chunk is full.
+    const std::uint32_t state = chunk.state.load(std::memory_order_acquire);
+    if (state == static_cast<std::uint32_t>(ChunkState::full))
+      seal(chunk);
+    else if (state == static_cast<std::uint32_t>(ChunkState::open))
+      all = false;
+    at += chunk_header_bytes + capacity_of(chunk).load(std::memory_order_acquire);
+  }
+  return all;
+}
+
+}  // namespace
+
+ChunkSpace::ChunkSpace(std::filesystem::path path, OwnFile file, std::uint64_t burst_bytes,
+                       std::atomic<std::uint64_t>& refused)
+    : path_(std::move(path)),
+      burst_bytes_(burst_bytes),
+      refused_(refused),
+      file_(std::move(file)),
+      file_bytes_(segment_header_bytes) {}
+
+ChunkSpace::~ChunkSpace() {
+  for (const auto& extent : extents_)
+    if (extent->memory != nullptr) munmap(extent->memory, extent->bytes);
+}
+
+Result<void> ChunkSpace::begin() { return add_extent(first_file_bytes - segment_header_bytes, true); }
+
+/// Programs close descriptors that they do not know, as daemons do: the file is opened again then.
+Result<int> ChunkSpace::writable_file() {
+  if (const int file = file_.file(); file >= 0) return file;
+  OwnFile again{open(path_.c_str(), O_RDWR | O_CLOEXEC)};
+  if (!file_.is_same_as(again.file())) return fail(ErrorKind::cannot_write, "it is gone");
+  file_ = std::move(again);
+  return file_.file();
+}
+
+// The blocks are allocated before they are mapped: a full disk is an error here, never a SIGBUS in the program.
+Result<void*> ChunkSpace::map_more(std::uint64_t bytes, bool is_allocated) {
+  const auto failed = [](int error) { return fail(ErrorKind::cannot_write, std::strerror(error)); };
+  RS_TRY(const int file, writable_file());
+  if (const int error = is_allocated ? 0 : allocate_space(file, file_bytes_, bytes); error != 0) return failed(error);
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(file_bytes_));
+  if (memory == MAP_FAILED) return failed(errno);
+  make_writable(memory, bytes);
+  return memory;
+}
+
+Result<void> ChunkSpace::add_extent(std::uint64_t bytes, bool is_allocated) {
+  const auto memory = map_more(bytes, is_allocated);
+  if (!memory) {
+    refused_.fetch_add(1, std::memory_order_relaxed);
+    is_full_.store(true, std::memory_order_relaxed);
+    return fail(ErrorKind::cannot_write, format("{} cannot grow: {}", path_.string(), memory.error().message));
+  }
+  file_bytes_ += bytes;
+  Extent* const last = extents_.empty() ? nullptr : extents_.back().get();
+  extents_.push_back(std::make_unique<Extent>(static_cast<std::byte*>(*memory), bytes));
+  (last == nullptr ? first_ : last->next).store(extents_.back().get(), std::memory_order_release);
+  if (last == nullptr) current_.store(extents_.back().get(), std::memory_order_release);
+  return {};
+}
+
+ChunkHeader* ChunkSpace::take(std::uint32_t payload, std::uint32_t wish) {
+  if (ChunkHeader* const offered = take_offered(payload)) return offered;
+  const std::uint64_t least = chunk_header_bytes + payload;
+  const std::uint64_t bytes = std::max<std::uint64_t>(wish, rounded_up(least, page_bytes));
+  while (true) {
+    Extent& extent = *current_.load(std::memory_order_acquire);
+    if (ChunkHeader* const chunk = cut(extent, least, bytes)) return chunk;
+    if (!advance(extent) && !grow(bytes)) return nullptr;
+  }
+}
+
+ChunkHeader* ChunkSpace::cut(Extent& extent, std::uint64_t least, std::uint64_t wish) {
+  std::uint64_t at = extent.cut.load(std::memory_order_relaxed);
+  std::uint64_t bytes = 0;
+  do {
+    const std::uint64_t room = extent.bytes - at;
+    if (room < least) return nullptr;
+    bytes = std::min(wish, room);
+  } while (!extent.cut.compare_exchange_weak(at, at + bytes, std::memory_order_acq_rel, std::memory_order_relaxed));
+  used_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+  return &make_chunk(extent.memory + at, bytes);
+}
+
+/// To the next extent; false if there is none.
+bool ChunkSpace::advance(Extent& extent) {
+  Extent* const next = extent.next.load(std::memory_order_acquire);
+  if (next == nullptr) return false;
+  leave(extent);
+  Extent* expected = &extent;
+  current_.compare_exchange_strong(expected, next, std::memory_order_acq_rel);
+  return true;
+}
+
+/// What was too little for the chunk that is needed may be enough for another one.
+void ChunkSpace::leave(Extent& extent) {
+  const std::uint64_t at = extent.cut.exchange(extent.bytes, std::memory_order_acq_rel);
+  if (at == extent.bytes) return;
+  used_bytes_.fetch_add(extent.bytes - at, std::memory_order_relaxed);
+  offer(make_chunk(extent.memory + at, extent.bytes - at));
+}
+
+bool ChunkSpace::may_grow() const {
+  return !is_full_.load(std::memory_order_relaxed) &&
+         used_bytes_.load(std::memory_order_relaxed) - used_before_.load(std::memory_order_relaxed) < burst_bytes_;
+}
+
+/// In a thread of the program, for which nothing was ready. False: there is none, and what it has to tell is dropped.
+bool ChunkSpace::grow(std::uint64_t least) {
+  if (!may_grow()) return false;
+  const Undisturbed undisturbed;
+  const std::lock_guard lock(growing_);
+  if (current_.load(std::memory_order_acquire)->next.load(std::memory_order_acquire) != nullptr) return true;
+  const std::uint64_t wish = used_bytes_.load(std::memory_order_relaxed) / 2;
+  return add_extent(std::max(extent_bytes_for(wish), rounded_up(least, page_bytes)), false).has_value();
+}
+
+void ChunkSpace::make_room() {
+  const Undisturbed undisturbed;
+  const std::lock_guard lock(growing_);
+  is_full_.store(false, std::memory_order_relaxed);
+  const std::uint64_t used = used_bytes_.load(std::memory_order_relaxed);
+  used_before_.store(used, std::memory_order_relaxed);
+  const std::uint64_t target = std::min(burst_bytes_, used / 2);
+  const std::uint64_t step = extent_bytes_for(target / 2);
+  std::uint64_t ahead = file_bytes_ - segment_header_bytes - used;
+  for (; ahead + step <= target; ahead += step)
+    if (!add_extent(step, false)) return;
+}
+
+void ChunkSpace::hand_on(ChunkHeader& chunk, std::uint32_t used) {
+  const std::uint32_t rest = chunk.capacity - used;
+  if (used == 0 || rest < least_rest_bytes) return mark_full(chunk);
+  // First the rest becomes a chunk, which nobody sees yet, and then the chunk before it ends there.
+  ChunkHeader& handed_on = make_chunk(reinterpret_cast<std::byte*>(&chunk + 1) + used, rest);
+  capacity_of(chunk).store(used, std::memory_order_release);
+  mark_full(chunk);
+  offer(handed_on);
+}
+
+void ChunkSpace::offer(ChunkHeader& chunk) {
+  for (auto& place : offered_) {
+    ChunkHeader* nothing = nullptr;
+    if (!place.compare_exchange_strong(nothing, &chunk, std::memory_order_acq_rel)) continue;
+    offers_.fetch_add(1, std::memory_order_release);
+    return;
+  }
+  mark_full(chunk);  // so that its extent can be unmapped
+}
+
+/// Who looks at a chunk has it: it may be used up and unmapped as soon as another thread has it.
+ChunkHeader* ChunkSpace::take_offered(std::uint32_t payload) {
+  if (offers_.load(std::memory_order_acquire) == 0) return nullptr;
+  for (auto& place : offered_) {
+    if (place.load(std::memory_order_relaxed) == nullptr) continue;
+    ChunkHeader* const chunk = place.exchange(nullptr, std::memory_order_acq_rel);
+    if (chunk == nullptr) continue;
+    offers_.fetch_sub(1, std::memory_order_relaxed);
+    if (chunk->capacity >= payload) return chunk;
+    offer(*chunk);
+  }
+  return nullptr;
+}
+
+/// Those that were added since the last time.
+void ChunkSpace::find_new_extents() {
+  std::atomic<Extent*>* next = newest_ == nullptr ? &first_ : &newest_->next;
+  while (Extent* const found = next->load(std::memory_order_acquire)) {
+    mapped_.push_back(found);
+    newest_ = found;
+    next = &found->next;
+  }
+}
+
+// Nobody has a pointer into a sealed chunk any more; what is in it is the page cache's.
+void ChunkSpace::seal_full_chunks() {
+  find_new_extents();
+  std::erase_if(mapped_, [](Extent* extent) {
+    const std::uint64_t cut = extent->cut.load(std::memory_order_acquire);
+    if (!seal_all(extent->memory, cut) || cut < extent->bytes) return false;
+    munmap(std::exchange(extent->memory, nullptr), extent->bytes);
+    return true;
+  });
+}
+
+}  // namespace rankscope::recording

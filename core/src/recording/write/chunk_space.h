@@ -1,0 +1,91 @@
+// The chunks of a live segment: cut out of its file as threads need them, so that the file is hardly larger than what
+// was written to it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rankscope/core/own_file.h"
+#include "rankscope/core/recording/format.h"
+#include "rankscope/core/result.h"
+
+namespace rankscope::recording {
+
+/// Of the header page and the first extent, from which the first chunks are cut.
+inline constexpr std::uint64_t first_file_bytes = 32 * 1024;
+/// Of the first chunk of a thread, header included; further ones grow with what the thread has written.
+inline constexpr std::uint32_t first_chunk_bytes = 8 * 1024;
+
+/// Where the file grows, and in which order its parts are used up. take() and hand_on() may be called by any thread at
+/// any time, make_room() and seal_full_chunks() by one thread at a time.
+///
+/// The file grows by extents; half of what is used already is kept ready. A thread that finds nothing ready allocates
+/// by itself, until `burst_bytes` were used since the last make_room(): whatever a program does, no more than that may
+/// wait for the disk.
+class ChunkSpace {
+ public:
+  /// `refused` counts where the file could not grow.
+  ChunkSpace(std::filesystem::path path, OwnFile file, std::uint64_t burst_bytes, std::atomic<std::uint64_t>& refused);
+  ChunkSpace(const ChunkSpace&) = delete;
+  ChunkSpace& operator=(const ChunkSpace&) = delete;
+  ~ChunkSpace();
+
+  /// Maps the extent behind the header page, which was allocated with it. Before all else.
+  [[nodiscard]] Result<void> begin();
+  /// A chunk with room for `payload` bytes that belongs to nobody; of about `wish` bytes. Null: there is none.
+  [[nodiscard]] ChunkHeader* take(std::uint32_t payload, std::uint32_t wish);
+  /// The thread of a chunk has ended after `used` bytes: another one gets the rest.
+  void hand_on(ChunkHeader& chunk, std::uint32_t used);
+  /// Keeps room ready ahead of the threads.
+  void make_room();
+  /// Seals full chunks and unmaps extents that hold nothing else.
+  void seal_full_chunks();
+  /// In the child of a fork, which writes nothing to this file.
+  void close_file() { file_ = OwnFile{}; }
+
+ private:
+  struct Extent {
+    Extent(std::byte* mapped, std::uint64_t size) : memory(mapped), bytes(size) {}
+    std::byte* memory;  ///< null once it is unmapped
+    std::uint64_t bytes;
+    std::atomic<std::uint64_t> cut{0};  ///< up to here it consists of chunks
+    std::atomic<Extent*> next{nullptr};
+  };
+  [[nodiscard]] ChunkHeader* cut(Extent& extent, std::uint64_t least, std::uint64_t wish);
+  bool advance(Extent& extent);
+  void leave(Extent& extent);
+  bool grow(std::uint64_t least);
+  Result<void> add_extent(std::uint64_t bytes, bool is_allocated);
+  Result<void*> map_more(std::uint64_t bytes, bool is_allocated);
+  void find_new_extents();
+  [[nodiscard]] Result<int> writable_file();
+  [[nodiscard]] bool may_grow() const;
+  void offer(ChunkHeader& chunk);
+  [[nodiscard]] ChunkHeader* take_offered(std::uint32_t payload);
+
+  std::filesystem::path path_;
+  std::uint64_t burst_bytes_;
+  std::atomic<std::uint64_t>& refused_;
+  std::mutex growing_;  // guards the file, its size and extents_
+  OwnFile file_;
+  std::uint64_t file_bytes_;
+  std::vector<std::unique_ptr<Extent>> extents_;  // none is freed earlier: a thread may still look at it
+  std::atomic<Extent*> first_{nullptr};
+  std::atomic<Extent*> current_{nullptr};      // from which chunks are cut
+  std::atomic<std::uint64_t> used_bytes_{0};   // of all extents
+  std::atomic<std::uint64_t> used_before_{0};  // the same at the last make_room()
+  std::atomic<bool> is_full_{false};           // the file could not grow since then
+  std::vector<Extent*> mapped_;                // only seal_full_chunks() touches these two
+  Extent* newest_ = nullptr;
+  static constexpr std::size_t most_offered = 256;
+  std::array<std::atomic<ChunkHeader*>, most_offered> offered_{};  ///< rests of threads that have ended
+  std::atomic<std::uint32_t> offers_{0};
+};
+
+}  // namespace rankscope::recording
