@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <random>
 
+#include "analyzer/compare/compared_runs.h"
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/compare/render_comparison.h"
 #include "rankscope/core/format.h"
@@ -19,42 +19,14 @@ using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::compare_runs;
+using testing::gpu_text;
 using testing::make;
+using testing::names_of;
 using testing::run_of;
 using testing::StepPlan;
 using testing::SyntheticRun;
 using Lines = std::vector<std::string>;
-
-Comparison compare_runs(const Run& a, const Run& b, const ReportOptions& options = {}) {
-  return compare(digest(a, options, {"A", "a"}), digest(b, options, {"B", "b"}));
-}
-
-Lines names_of(const std::vector<KeyChange>& keys) {
-  Lines names;
-  for (const KeyChange& row : keys) names.push_back(row.key.name);
-  return names;
-}
-
-/// One GPU: three kernels after each other in each step, with seeded noise.
-std::string gpu_text(int steps, std::uint64_t seed, std::string_view more = {}) {
-  std::mt19937_64 random{seed};
-  std::normal_distribution<double> normal(1, 0.01);
-  std::string text =
-      "@run source=kineto clock=same_host clock_error=1000\n@rank 0 meta.global_batch=32 meta.dtype=f32\n"
-      "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
-  text += more;
-  std::int64_t now = 0;
-  for (int step = 0; step < steps; ++step) {
-    const std::int64_t begin = now;
-    for (const auto& [name, ms] : {std::pair{"gemm", 6}, std::pair{"softmax", 3}, std::pair{"norm", 1}}) {
-      const auto length = static_cast<std::int64_t>(ms * 1e6 * normal(random));
-      text += format("0 compute {} {} {} lane=s7 grid=@\"[8,1,1]\" block=@\"[128,1,1]\"\n", now, now + length, name);
-      now += length + 1000;
-    }
-    text += format("0 step {} {} step index={}\n", begin, now, step);
-  }
-  return text;
-}
 
 TEST(Compare, ARunWithItselfFindsNothing) {
   const auto run = make({});
@@ -88,85 +60,6 @@ TEST(Compare, OneKernelThatIsTwentyPercentSlowerIsExactlyWhatIsFound) {
               2);
 }
 
-/// A kernel in 40 grids, each below 1 % of a step, and an operator that launches them.
-std::string many_grids(std::uint64_t seed, std::int64_t each_ns, std::int64_t host_ns) {
-  std::mt19937_64 random{seed};
-  std::normal_distribution<double> normal(1, 0.01);
-  std::string text =
-      "@run source=kineto clock=same_host clock_error=1000\n@rank 0 meta.global_batch=32 meta.dtype=f32\n"
-      "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
-  std::int64_t now = 0;
-  for (int step = 0; step < 20; ++step) {
-    const std::int64_t begin = now;
-    text += format("0 op {} {} aten::copy_ lane=main\n", now,
-                   now + static_cast<std::int64_t>(static_cast<double>(host_ns) * normal(random)));
-    text += format("0 compute {} {} gemm lane=s7\n", now, now + 6'000'000);
-    now += 6'000'000;
-    for (int grid = 1; grid <= 40; ++grid) {
-      const auto length = static_cast<std::int64_t>(static_cast<double>(each_ns) * normal(random));
-      text += format("0 compute {} {} norm lane=s7 grid=@\"[{},1,1]\" block=@\"[128,1,1]\"\n", now, now + length, grid);
-      now += length;
-    }
-    text += format("0 step {} {} step index={} lane=main\n", begin, now, step);
-  }
-  return text;
-}
-
-TEST(Compare, AKernelThatIsSlowerInManyGridsIsFoundByItsName) {
-  const Comparison found =
-      compare_runs(*run_of(many_grids(1, 30'000, 100'000)), *run_of(many_grids(2, 60'000, 100'000)));
-  EXPECT_EQ(found.steps.verdict, StepVerdict::slower);
-  ASSERT_THAT(names_of(found.keys.changed), ElementsAre("norm"));
-  const KeyChange& sum = found.keys.changed.front();
-  EXPECT_EQ(sum.keys, 40);
-  EXPECT_NEAR(static_cast<double>(sum.change_ns()), 40 * 30e3, 2e4);
-}
-
-TEST(Compare, ANameThatIsNearlyOneOfItsKeysIsTestedOnce) {
-  // A second grid that takes nothing makes a sum of the name, which says what its first grid says.
-  const std::string tiny = "0 compute 500 1500 softmax lane=s7 grid=@\"[9,1,1]\" block=@\"[128,1,1]\"\n";
-  const Comparison found = compare_runs(*run_of(gpu_text(20, 1) + tiny), *run_of(gpu_text(20, 2) + tiny));
-  EXPECT_EQ(found.keys.in_both, 4);
-  EXPECT_EQ(found.keys.tested, 3);
-}
-
-TEST(Compare, KeysThatAreListedAsASumAreNotCountedAsSmall) {
-  std::string other = many_grids(2, 30'000, 100'000);
-  for (std::size_t at = other.find(" norm "); at != std::string::npos; at = other.find(" norm "))
-    other.replace(at, 6, " flash ");
-  const Comparison found = compare_runs(*run_of(many_grids(1, 30'000, 100'000)), *run_of(other));
-  EXPECT_THAT(names_of(found.keys.appeared), ElementsAre("flash"));
-  EXPECT_THAT(names_of(found.keys.gone), ElementsAre("norm"));
-  EXPECT_EQ(found.keys.small_appeared, 0);
-  EXPECT_EQ(found.keys.small_gone, 0);
-}
-
-TEST(Compare, AnOperatorOfARankWithAnAcceleratorIsFoundByItsHostTime) {
-  const Comparison found =
-      compare_runs(*run_of(many_grids(1, 30'000, 100'000)), *run_of(many_grids(2, 30'000, 2'000'000)));
-  ASSERT_THAT(names_of(found.keys.changed), ElementsAre("aten::copy_"));
-  EXPECT_EQ(found.keys.changed.front().key.kind, KeyKind::op);
-}
-
-TEST(Compare, SmallChangesOfManyNamesAreListedWhereNoneIsLarge) {
-  const auto text = [](std::int64_t each_ns) {
-    std::string all = "@rank 0\n@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
-    std::int64_t now = 0;
-    for (int step = 0; step < 20; ++step) {
-      const std::int64_t begin = now;
-      for (int name = 0; name < 200; ++name) {
-        all += format("0 compute {} {} k{} lane=s7\n", now, now + each_ns, name);
-        now += each_ns;
-      }
-      all += format("0 step {} {} step index={} lane=main\n", begin, now, step);
-    }
-    return all;
-  };
-  const Comparison found = compare_runs(*run_of(text(10'000)), *run_of(text(11'000)));
-  EXPECT_THAT(found.keys.changed, IsEmpty());
-  EXPECT_EQ(found.keys.below.size(), 5U);
-  EXPECT_THAT(compare_runs(*run_of(text(10'000)), *run_of(text(10'000))).keys.below, IsEmpty());
-}
 
 TEST(Compare, TheOtherWayRoundItIsFaster) {
   const auto run = run_of(gpu_text(20, 1));
@@ -248,40 +141,6 @@ TEST(Compare, FindingsAboutOtherLinksAreOtherFindings) {
   EXPECT_THAT(compare(with("link 0 1", FindingSeverity::major), before).findings.risen, IsEmpty());
 }
 
-/// Rank 1 stalls in each fourth step: the others wait for it.
-std::shared_ptr<const Run> stalling_run(std::uint64_t seed) {
-  return make({.steps = 24, .seed = seed, .fault = [](StepPlan& plan, std::uint32_t rank, std::int64_t step) {
-                 if (rank == 1 && step % 4 == 2) plan.stall = 280;
-               }});
-}
-
-TEST(Compare, AStallInEachFourthStepIsSlowerOnAverage) {
-  const Comparison found = compare_runs(*make({.steps = 24}), *stalling_run(2));
-  EXPECT_EQ(found.steps.verdict, StepVerdict::slower);
-  EXPECT_EQ(found.steps.judged_by, StepMeasure::mean);
-  EXPECT_EQ(found.steps.severity, FindingSeverity::critical);
-  EXPECT_LT(std::abs(*found.steps.change), 0.01);
-  ASSERT_TRUE(found.steps.mean);
-  EXPECT_GT(found.steps.mean->change, 0.5);
-  const std::string text = render_text({found, std::nullopt}, Colour::no);
-  EXPECT_THAT(text, ContainsRegex("B is [0-9.]+ % slower than A on average"));
-  EXPECT_THAT(text, HasSubstr("The mean step takes "));
-  EXPECT_THAT(text, HasSubstr("The median step takes "));
-}
-
-TEST(Compare, ARunWithoutTheStallsOfTheOtherIsFasterOnAverage) {
-  const Comparison found = compare_runs(*stalling_run(2), *make({.steps = 24}));
-  EXPECT_EQ(found.steps.verdict, StepVerdict::faster);
-  EXPECT_EQ(found.steps.judged_by, StepMeasure::mean);
-}
-
-TEST(Gate, FailsAStallInEachFourthStep) {
-  const Comparison found = compare_runs(*make({.steps = 24}), *stalling_run(2));
-  const Gate gate = judge(found, 0.03, Likes::must_agree);
-  EXPECT_EQ(gate.verdict, GateVerdict::fail);
-  EXPECT_THAT(render_text({found, gate}, Colour::no),
-              ContainsRegex("FAIL: the mean step of the run is [0-9.]+ % longer than that of the[ \n]+baseline"));
-}
 
 TEST(Compare, PeaksOfMemoryArePairedByRankAndDevice) {
   const auto with_peak = [](std::int64_t bytes) {
@@ -465,81 +324,6 @@ TEST(Compare, NoiseIsHardlyEverAFind) {
   }
   EXPECT_LT(steps, pairs / 20);
   EXPECT_LT(keys, pairs / 20);
-}
-
-Comparison with_change(double change, double low, double high) {
-  Comparison comparison;
-  comparison.steps = {StepVerdict::slower, {}, change, low, high, FindingSeverity::minor};
-  return comparison;
-}
-
-GateVerdict verdict_of(double change, double low, double high, double limit = 0.03) {
-  return judge(with_change(change, low, high), limit, Likes::must_agree).verdict;
-}
-
-TEST(Gate, FailsOnlyAboveTheLimitAndBeyondChance) {
-  EXPECT_EQ(verdict_of(0.05, 0.01, 0.08), GateVerdict::fail);
-  EXPECT_EQ(verdict_of(0.05, -0.01, 0.12), GateVerdict::cannot_tell) << "it may be chance";
-  EXPECT_EQ(verdict_of(0.02, 0.01, 0.04), GateVerdict::pass) << "slower, but by less than the limit";
-}
-
-Gate judged_by_mean(MeasureChange mean, double limit = 0.03) {
-  Comparison comparison = with_change(0.001, -0.01, 0.01);
-  comparison.steps.mean = mean;
-  return judge(comparison, limit, Likes::must_agree);
-}
-
-TEST(Gate, FailsIfTheMeanStepBecameLongerAndTheMedianStepDidNot) {
-  const Gate gate = judged_by_mean({0.66, 0.20, 0.90});
-  EXPECT_EQ(gate.verdict, GateVerdict::fail);
-  EXPECT_EQ(gate.judged_by, StepMeasure::mean);
-}
-
-TEST(Gate, DoesNotPassAMeanStepFarAboveTheLimitThatMayBeDueToOneLongStep) {
-  const Gate gate = judged_by_mean({0.20, -0.05, 0.50});
-  EXPECT_EQ(gate.verdict, GateVerdict::cannot_tell);
-  EXPECT_EQ(gate.judged_by, StepMeasure::mean);
-  EXPECT_THAT(gate.why, HasSubstr("may be due to a few long steps"));
-}
-
-TEST(Gate, AMeanStepLittleAboveTheLimitByChanceAloneIsNoRegression) {
-  EXPECT_EQ(judged_by_mean({0.05, -0.01, 0.20}).verdict, GateVerdict::pass) << "below twice the limit";
-  EXPECT_EQ(judged_by_mean({0.05, 0.01, 0.20}).verdict, GateVerdict::fail) << "no chance";
-  EXPECT_EQ(judged_by_mean({0.02, 0.01, 0.03}).verdict, GateVerdict::pass) << "below the limit";
-}
-
-TEST(Gate, AFailureOfTheMedianStaysOneWhateverTheMeanSays) {
-  Comparison comparison = with_change(0.05, 0.01, 0.08);
-  comparison.steps.mean = MeasureChange{-0.10, -0.20, 0.10};
-  const Gate gate = judge(comparison, 0.03, Likes::must_agree);
-  EXPECT_EQ(gate.verdict, GateVerdict::fail);
-  EXPECT_EQ(gate.judged_by, StepMeasure::median);
-}
-
-TEST(Gate, PassesOnlyIfTheIntervalEndsBelowTwiceTheLimit) {
-  EXPECT_EQ(verdict_of(0.00, -0.02, 0.06), GateVerdict::pass);
-  EXPECT_EQ(verdict_of(0.00, -0.02, 0.07), GateVerdict::cannot_tell);
-  EXPECT_EQ(verdict_of(0.00, -0.01, 0.01, 0), GateVerdict::pass) << "a limit of 0 leaves room for 1 %";
-  EXPECT_EQ(verdict_of(0.00, -0.01, 0.02, 0), GateVerdict::cannot_tell);
-}
-
-TEST(Gate, AnotherJobIsNotJudgedUnlessAskedFor) {
-  Comparison comparison = with_change(0, -0.01, 0.01);
-  comparison.likeness.differences = {{"world size", "4", "8", true}, {"host", "n0", "n1", false}};
-  const Gate gate = judge(comparison, 0.03, Likes::must_agree);
-  EXPECT_EQ(gate.verdict, GateVerdict::cannot_tell);
-  EXPECT_THAT(gate.why, HasSubstr("world size 4 against 8"));
-  EXPECT_EQ(judge(comparison, 0.03, Likes::may_differ).verdict, GateVerdict::pass);
-  comparison.likeness.differences.erase(comparison.likeness.differences.begin());
-  EXPECT_EQ(judge(comparison, 0.03, Likes::must_agree).verdict, GateVerdict::pass) << "another host is the same job";
-}
-
-TEST(Gate, WhatCannotBeComparedCannotBeJudged) {
-  Comparison comparison;
-  comparison.steps.why = "the run has 5 counted steps, but 10 are needed to distinguish a change from chance";
-  const Gate gate = judge(comparison, 0.03, Likes::must_agree);
-  EXPECT_EQ(gate.verdict, GateVerdict::cannot_tell);
-  EXPECT_EQ(gate.why, comparison.steps.why);
 }
 
 }  // namespace
