@@ -25,14 +25,13 @@ bool is_small(const fs::path& path) {
 }  // namespace
 
 /// The kernel grants a lease for reading only then. A process of a container may have a number that means another one
-/// here, and a forked child keeps the file of its parent mapped: names and numbers do not tell. Should somebody open the
-/// file for writing during the lease, the kernel sends a signal, which by default would end this process.
+/// here, and a forked child keeps the file of its parent mapped: names and numbers do not tell. Should somebody open
+/// the file for writing during the lease, the kernel sends a signal, which by default would end this process.
 bool nobody_writes(const fs::path& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   constexpr int ignored_by_default = SIGURG;
-  const bool granted =
-      fcntl(file, F_SETSIG, ignored_by_default) == 0 && fcntl(file, F_SETLEASE, F_RDLCK) == 0;
+  const bool granted = fcntl(file, F_SETSIG, ignored_by_default) == 0 && fcntl(file, F_SETLEASE, F_RDLCK) == 0;
   if (granted) fcntl(file, F_SETLEASE, F_UNLCK);
   close(file);
   return granted;

@@ -15,12 +15,12 @@
 namespace rankscope::analyzer {
 namespace {
 
+using testing::compare_runs;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
+using testing::gpu_text;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::compare_runs;
-using testing::gpu_text;
 using testing::make;
 using testing::names_of;
 using testing::run_of;
@@ -59,7 +59,6 @@ TEST(Compare, OneKernelThatIsTwentyPercentSlowerIsExactlyWhatIsFound) {
   EXPECT_NEAR(static_cast<double>(found.split->all.change_ns(SplitPart::compute)), static_cast<double>(key.change_ns()),
               2);
 }
-
 
 TEST(Compare, TheOtherWayRoundItIsFaster) {
   const auto run = run_of(gpu_text(20, 1));
@@ -140,7 +139,6 @@ TEST(Compare, FindingsAboutOtherLinksAreOtherFindings) {
   EXPECT_EQ(worse.risen[0].now.severity, FindingSeverity::major);
   EXPECT_THAT(compare(with("link 0 1", FindingSeverity::major), before).findings.risen, IsEmpty());
 }
-
 
 TEST(Compare, PeaksOfMemoryArePairedByRankAndDevice) {
   const auto with_peak = [](std::int64_t bytes) {
