@@ -323,7 +323,11 @@ TEST(Segment, AFlippedBitIsNoticed) {
 
 TEST(Segment, ADamagedChunkWithoutALaterOneOfItsThreadWasLostAtAnUnknownTime) {
   const Folder folder;
-  create(folder)->thread()->mark("here");
+  {
+    const auto writer = create(folder);
+    writer->thread()->mark("here");
+    writer->thread()->mark("there");
+  }
   const fs::path packed = folder.path() / "segments" / "b.rseg";
   ASSERT_TRUE(gather_segment(folder.segment(), packed));
   fs::remove(folder.segment());
