@@ -18,7 +18,7 @@ TEST(KillSweep, LosesNothingAndLeavesNoSpoolThatOneVerbListsAndTheOtherRefuses) 
   std::mt19937 random{20261126};  // fixed: a failure can be repeated
   unsigned killed = 0;
   for (unsigned call = 1; killed < fewest_kills; call = call % calls + 1) {
-    const unsigned recover_call = 1 + random() % latest_recover_call;
+    const auto recover_call = static_cast<unsigned>(1 + random() % latest_recover_call);
     SCOPED_TRACE("recorder killed before call " + std::to_string(call) + " of " + std::to_string(calls) +
                  ", recovery before call " + std::to_string(recover_call));
     killed += sweep_once(call, recover_call);
