@@ -22,8 +22,10 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {records_unknown, "records_unknown", info,
      "The recording contains records of a newer version of the format; they were skipped. Use a newer rankscope to "
      "read them."},
-    {names_lost, "names_lost", error,
-     "Some events refer to names that are missing, or have names that were cut off at 4000 bytes."},
+    {names_lost, "names_lost", error, "Some events refer to names that are missing."},
+    {names_shortened, "names_shortened", info,
+     "Some names or attributes were longer than 4000 bytes. The names end with a number instead of their last part, so "
+     "that different names stay different; attributes in JSON were left out."},
     {spans_unclosed, "spans_unclosed", info,
      "Some spans were still open when their process stopped. They are shown as ending at the last event of that "
      "process, and marked as cut."},

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -221,6 +222,37 @@ TEST(Segment, ManyNamesAndChunksStayRight) {
     ASSERT_EQ((*run)->text(std::next((*run)->attributes_of((*run)->id_of(span)).begin())->value.text),
               "value " + std::to_string(*number));
   }
+}
+
+TEST(Segment, NamesLongerThanARecordHoldsAreShortenedAndStayDifferent) {
+  const Folder folder;
+  const std::string longest(longest_string, 'x');
+  const std::string umlauts = [] {
+    std::string text = "a";
+    while (text.size() < 2 * longest_string) text += "ä";
+    return text;
+  }();
+  {
+    const auto segment = create(folder);
+    const auto pen = segment->thread();
+    for (const std::string& name : {longest, longest + "a", longest + "b", longest + "a", umlauts}) {
+      pen->push(SpanKind::op, name);
+      pen->pop();
+    }
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  std::vector<std::string> names;
+  for (const Span& span : (*run)->spans()) names.emplace_back((*run)->text(span.name));
+  ASSERT_EQ(names.size(), 5U);
+  EXPECT_EQ(names[0], longest);
+  EXPECT_THAT(names[1], ::testing::MatchesRegex("x+… #[0-9a-f]+"));
+  EXPECT_NE(names[1], names[2]);
+  EXPECT_EQ(names[1], names[3]);
+  EXPECT_THAT(names[4], ::testing::MatchesRegex("a(ä)+ ?… #[0-9a-f]+"));
+  for (const std::string& name : names) EXPECT_LE(name.size(), longest_string);
+  EXPECT_EQ((*run)->quality().of(Counter::names_shortened), 4U);
+  EXPECT_EQ((*run)->quality().of(Counter::names_lost), 0U);
 }
 
 void write_two_chunks(const Folder& folder) {

@@ -176,7 +176,7 @@ void count_losses(const Opened& opened, RankId rank, RunBuilder& builder) {
   // The same loss has two causes with different remedies.
   const bool disk_full = file.counters.extents_refused > 0;
   count_at(builder, disk_full ? Counter::disk_full : Counter::events_dropped, file.counters.events_dropped, where);
-  count_at(builder, Counter::names_lost, file.counters.names_truncated, where);
+  count_at(builder, Counter::names_shortened, file.counters.names_truncated, where);
   for (const CounterInfo& info : counter_table()) count_at(builder, info.counter, file.quality.of(info.counter), where);
 }
 

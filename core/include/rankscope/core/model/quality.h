@@ -20,6 +20,7 @@ enum class Counter : std::uint8_t {
   chunks_corrupt,
   records_unknown,
   names_lost,
+  names_shortened,
   spans_unclosed,
   ranks_missing,
   rank_unknown,
