@@ -88,9 +88,10 @@ std::string advice_for_late_host(const RuleContext& context, const Usual& usual,
     return format("The host launches too late (--only ranks shows where). {}, or use fewer, larger kernels.",
                   graphs ? "Capture more of the program in CUDA graphs" : "Use CUDA graphs");
   return format(
-      "The host launches too late (--only ranks shows in which operators). Use larger batches, {} or fewer small "
-      "operations.",
-      graphs ? "CUDA graphs of more of the step" : "CUDA graphs, torch.compile");
+      "The host launches too late (--only ranks shows in which operators). Use larger batches or fewer small "
+      "operations, "
+      "or {}.",
+      graphs ? "capture more of the step in CUDA graphs" : "use CUDA graphs or torch.compile");
 }
 
 std::string advice_for(const RuleContext& context, const Usual& usual, const IdlePartSum& largest) {
