@@ -80,7 +80,7 @@ struct PyTorchSeen {
 struct RecordSummary {
   std::filesystem::path out{};
   std::uint64_t processes = 0;
-  std::uint64_t ranks = 0;  ///< that a variable or a communicator told
+  std::uint64_t ranks = 0;  ///< that a variable or a communicator told, or the only one
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::uint64_t events_dropped = 0;
