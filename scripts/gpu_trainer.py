@@ -1,9 +1,9 @@
 """Sections of scripts/gpu-check that train with the reference trainer: on the GPU its losses must be those of the CPU."""
 import pathlib
 
-from gpu_compare import Check, check_losses
+from gpu_compare import Check, check_losses, check_operations
 from gpu_machine import Aside
-from gpu_session import blame, must
+from gpu_session import Ends, blame, must
 
 LIKE_THIS = ("--steps", "3", "--dtype", "f64")
 ALONE = (("--parallel", "single", "--model", "gpt"), ("--parallel", "single", "--model", "resnet18"),
@@ -90,6 +90,15 @@ def check_alone(session, references):
         yield session.quality(recording)
 
 
+def check_recording(session, words):
+    """What the report says of the operations of a mode with two ranks."""
+    try:
+        report = session.report(session.machine.folder / f"gpu-{name_of(words)}.rankscope")
+    except Ends as end:
+        return end.check
+    return check_operations(words, *session.matched(report), session.count(report, "comm_not_announced"))
+
+
 def check_together(session, references):
     """Whether NCCL takes several ranks on one GPU is not ours to promise: behind the first mode that fails also without the
     recorder no other one is tried."""
@@ -102,6 +111,8 @@ def check_together(session, references):
             continue
         check = check_device(session, references, words, SHARING)
         yield check
+        if check.passed:
+            yield check_recording(session, words)
         if check.passed is None and check.said != "no time was left":
             refused = f"{words[3]} does not run on this machine, recorded or not"
 

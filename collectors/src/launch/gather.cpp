@@ -141,6 +141,7 @@ bool any_step(const fs::path& recording) {
 
 Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary& summary) {
   std::set<std::int32_t> ranks;
+  std::vector<recording::RankEvidence> evidence;
   Progress progress{talk, paths.size()};
   std::size_t running = 0;
   std::optional<Error> failure;
@@ -160,6 +161,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     }
     const HeaderFacts facts = read_header(paths[i]);
     if (facts.rank >= 0) ranks.insert(facts.rank);
+    evidence.push_back(gathered->evidence);
     if (is_written(paths[i])) ++running;
     summary.processes += 1;
     summary.events += gathered->events;
@@ -172,7 +174,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     learn_pytorch(summary.pytorch, gathered->metadata);
     if (summary.metadata.empty() || facts.rank == 0) summary.metadata = gathered->metadata;
   }
-  summary.ranks = ranks.size();
+  summary.ranks = recording::only_rank(evidence) ? 1 : ranks.size();
   if (running > 0) {
     summary.notes.push_back(format("{} kept running after the command ended; events after that are not recorded",
                                    counted(running, "recorded process")));

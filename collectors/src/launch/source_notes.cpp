@@ -55,6 +55,14 @@ std::string nccl_note(const SourceStory& story) {
       story.nccl_version.empty() ? "" : " ", story.nccl_version);
 }
 
+std::string profiler_note(std::uint64_t processes) {
+  return format(
+      "cupti: torch.profiler ran in {}, but could not record the GPU, because only one profiler in a process can use "
+      "CUPTI, and the recorder uses it; to leave CUPTI to torch.profiler, record with --collect "
+      "annotate,nvtx,host,nccl,nvml",
+      counted(processes, "process"));
+}
+
 }  // namespace
 
 void add_to_story(SourceStory& story, const ProcessMetadata& metadata, std::uint64_t activities) {
@@ -65,6 +73,7 @@ void add_to_story(SourceStory& story, const ProcessMetadata& metadata, std::uint
   story.plugin_processes += has("nccl_profiler_version");
   story.contained += has("container");
   story.started += has("recording_switched_by");
+  story.without_gpu += has("torch_profiler_without_gpu");
   story.sampled_gpus += static_cast<std::uint64_t>(
       std::ranges::count_if(metadata, [](const auto& entry) { return entry.first.starts_with("pm_gpu_"); }));
   if (story.nccl_version.empty()) story.nccl_version = value_of(metadata, "nccl_version");
@@ -88,6 +97,7 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
   std::vector<std::string> notes;
   for (const SourceStory::Problem& problem : story.problems)
     notes.push_back(format("{}: {} ({})", id_of(problem.source), problem.text, counted(problem.processes, "process")));
+  if (story.without_gpu > 0) notes.push_back(profiler_note(story.without_gpu));
   if (story.cuda_processes == 0 && story.plugin_processes == 0) {
     notes.push_back(
         format("{}: no recorded process initialised CUDA, so nothing about GPUs was recorded; if the program does use "

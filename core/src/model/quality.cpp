@@ -33,8 +33,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some ranks of the job are not in the recording, so the true waits may be longer than the ones shown. Record "
      "every rank."},
     {rank_unknown, "rank_unknown", error,
-     "Some processes with events have no rank, or only a guessed one. Give --rank-env NAME when recording (or start "
-     "the processes with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
+     "The ranks of some processes are not known, or were guessed, so the work of these processes may be missing in the "
+     "report. Give --rank-env NAME when recording (or start the processes with torchrun or srun), or --rank-map "
+     "FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
      "Several processes have the same rank, for example a training process and its loader workers. The process with "
      "the most events represents the rank."},
@@ -201,6 +202,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {devices_not_read, "devices_not_read", error,
      "Some ranks used an accelerator whose work was not recorded, so their time is not broken down. Use a "
      "profiler that supports the device."},
+    {processes_without_rank, "processes_without_rank", info,
+     "Some processes, such as launchers, have events but no rank. They recorded no kernels, copies, collectives or "
+     "steps, so they are not ranks of the job."},
 }};
 
 constexpr bool in_order() {

@@ -65,6 +65,14 @@ TEST(SourceNotes, CudaWithoutWorkIsTold) {
   EXPECT_THAT(notes_of({working}, 0), ElementsAre(HasSubstr("cupti: CUDA was initialised, but no kernel")));
 }
 
+TEST(SourceNotes, ATorchProfilerThatGotNoCuptiIsToldOnceWithWhatToDo) {
+  ProcessMetadata profiled = working;
+  profiled.emplace_back("torch_profiler_without_gpu", "the recorder uses CUPTI");
+  EXPECT_THAT(notes_of({profiled, profiled, working}, 7),
+              ElementsAre(AllOf(HasSubstr("cupti: torch.profiler ran in 2 processes, but could not record the GPU"),
+                                HasSubstr("record with --collect annotate,nvtx,host,nccl,nvml"))));
+}
+
 TEST(SourceNotes, AnNcclThatDoesNotTakeThePluginIsToldWithItsVersion) {
   const ProcessMetadata old{{"cuda", "initialised"}, {"nccl_version", "2.21.5"}};
   EXPECT_THAT(notes_of({old}, 7), ElementsAre(AllOf(HasSubstr("NCCL 2.21.5"), HasSubstr("2.23 or newer"))));

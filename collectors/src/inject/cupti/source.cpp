@@ -384,6 +384,8 @@ std::string begin(Source& own) {
 
 }  // namespace
 
+bool is_subscribed() noexcept { return source().usable(); }
+
 void start() noexcept {
   static std::atomic<bool> started{false};
   if (started.exchange(true)) return;

@@ -14,6 +14,7 @@
 #include "rankscope/core/secrets.h"
 #include "recording/format/crc32c.h"
 #include "recording/format/segment_file.h"
+#include "recording/format/segment_work.h"
 
 namespace rankscope::recording {
 namespace {
@@ -134,6 +135,7 @@ Result<GatherSummary> gather_segment(const fs::path& source, const fs::path& tar
   write_header(out, segment);
   summary.bytes = segment_header_bytes;
   summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
+  summary.evidence = {.has_rank = has_rank(segment), .level = work_level_of(segment)};
   std::vector<std::byte> scrubbed;
   for (Chunk chunk : segment.chunks) {
     if (secrets == Secrets::hide) {

@@ -83,8 +83,9 @@ enum class Counter : std::uint8_t {
   comm_without_groups,
   tails_lost,
   devices_not_read,
+  processes_without_rank,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::devices_not_read) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::processes_without_rank) + 1;
 
 struct CounterInfo {
   Counter counter;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rankscope/core/model/run_parts.h"
+#include "rankscope/core/recording/work_level.h"
 #include "rankscope/core/result.h"
 
 namespace rankscope::recording {
@@ -36,6 +37,7 @@ struct GatherSummary {
   std::uint64_t events_dropped = 0;
   std::uint64_t bytes = 0;
   std::int64_t world_size = 0;  ///< 0 = the process did not know
+  RankEvidence evidence{};
   std::uint64_t secrets_hidden = 0;
   std::vector<std::pair<std::string, std::string>>
       metadata{};  ///< what the process said of itself; never injected faults
