@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@ namespace rankscope::collectors::cupti {
 /// CUptiResult, those that are told apart.
 namespace result {
 inline constexpr int success = 0;
+inline constexpr int incompatible_driver =
+    15;  ///< NOT_INITIALIZED: it does not work with the driver (CUPTI guide, 2.1)
 inline constexpr int insufficient_privileges = 35;
 inline constexpr int several_subscribers = 39;
 }  // namespace result
@@ -84,11 +87,16 @@ struct Library {
   std::string passed_over;  ///< those before it that cannot be used, and why
 };
 
-/// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart. Two
-/// of them in one process would disturb each other.
-[[nodiscard]] Library load_library();
-/// The first of these that can be used. Those that cannot are let go of, and their reasons told.
-[[nodiscard]] Library load_first(std::span<const std::string> paths);
+/// Tries whether a library works with the driver: empty, or why it does not.
+using Trial = std::function<std::string(const Library&)>;
+
+/// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart:
+/// with a driver for CUDA 12, those of CUDA 12 before those of CUDA 13. Two of them in one process would disturb each
+/// other.
+[[nodiscard]] Library load_library(const Trial& trial = {});
+/// The first of these that can be used. Those that cannot are let go of, and their reasons told. One that fails the
+/// trial stays loaded, unused: it may have left functions with the driver.
+[[nodiscard]] Library load_first(std::span<const std::string> paths, const Trial& trial = {});
 
 /// What a version that is used does wrong, as far as a recording can show it; empty for none that is known of.
 struct Fault {

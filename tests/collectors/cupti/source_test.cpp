@@ -16,7 +16,7 @@ using ::testing::Not;
 
 class EveryCupti : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Cupti, EveryCupti,
-                         ::testing::Values("22", "24", "26", "27", "28", "130001", "130100", "130400"));
+                         ::testing::Values("22", "24", "26", "27", "28", "130001", "130100", "130200", "130400"));
 
 TEST_P(EveryCupti, EveryKindArrivesWithWhatItSays) {
   const Folder folder;
@@ -198,7 +198,7 @@ TEST(Cupti, AGraphLevelThatDoesNotExistIsRefused) {
 }
 
 TEST(Cupti, AnotherProfilerThatHoldsItIsNamedAndTheRestIsRecorded) {
-  for (const char* version : {"28", "130001"}) {
+  for (const char* version : {"28", "130001", "130400"}) {
     const Folder folder;
     const Recorded recorded = play(folder, "refused", {.version = version, .holder = "Kineto"});
     EXPECT_EQ(recorded.status, 0);

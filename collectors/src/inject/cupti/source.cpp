@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/names.h"
 #include "inject/cupti/pm_source.h"
+#include "inject/cupti/subscription.h"
 #include "inject/recorder/lock_within.h"
 #include "inject/recorder/pace.h"
 #include "inject/recorder/quiet_thread.h"
@@ -39,7 +39,6 @@ using collectors::cupti::Library;
 using collectors::cupti::profiler_calls;
 using collectors::cupti::RecordDecoder;
 using collectors::cupti::Subscriber;
-using collectors::cupti::SubscriberParams;
 namespace result = collectors::cupti::result;
 namespace version = collectors::cupti::version;
 
@@ -312,28 +311,6 @@ std::string watch_profiler_calls(const Source& own) {
   return {};
 }
 
-/// Only one profiler can use CUPTI in a process; which one has it already is said where the version tells.
-std::string subscribe(Source& own) {
-  const Functions& call = own.library.call;
-  std::array<char, 128> other{};
-  int status = 0;
-  if (call.subscribe_v2 != nullptr) {
-    SubscriberParams params{.name = "rankscope", .other_name = other.data(), .other_size = other.size() - 1};
-    status = call.subscribe_v2(&own.subscriber, profiler_called, nullptr, &params);
-  } else {
-    status = call.subscribe(&own.subscriber, profiler_called, nullptr);
-  }
-  if (status == result::success) return {};
-  if (status != result::several_subscribers)
-    return "CUPTI refused: " + call.text_of(status) + "; `rankscope doctor` shows what can be recorded on this host";
-  const std::string who =
-      other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
-  return format(
-      "{} already uses CUPTI, and only one profiler in a process can use it, so kernels and copies are not recorded; "
-      "stop that profiler, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
-      who);
-}
-
 void set_attribute(const Functions& call, Attribute attribute, std::uint8_t value) {
   std::size_t size = sizeof value;
   call.set_attribute(static_cast<int>(attribute), &size, &value);  // a version without it does without
@@ -350,7 +327,7 @@ void say_details(const Kinds& kinds) {
 
 /// A sentence if it was not possible.
 std::string begin(Source& own) {
-  own.library = collectors::cupti::load_library();
+  const Subscription subscription = load_and_subscribe(own.library, own.subscriber, profiler_called);
   if (!own.library.problem.empty()) return own.library.problem;
   if (ThreadState* const state = here()) {
     state->pen().metadata("cupti_version", std::to_string(own.library.version));
@@ -358,8 +335,8 @@ std::string begin(Source& own) {
     if (!own.library.passed_over.empty()) state->pen().metadata("cupti_passed_over", own.library.passed_over);
     if (asked_graph_level() == collectors::GraphLevel::graph) state->pen().metadata("cuda_graphs", "graph");
   }
-  if (std::string problem = subscribe(own); !problem.empty()) return problem;
   const Functions& call = own.library.call;
+  if (std::string problem = problem_of(call, subscription); !problem.empty()) return problem;
   call.set_thread_id_type(threads_by_system_id);  // else threads are numbers that nothing else knows
   own.buffers.prepare(Buffers::wanted());
   set_attribute(call, Attribute::zeroed_buffers, 1);
