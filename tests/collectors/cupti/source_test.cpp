@@ -169,7 +169,7 @@ TEST_P(SomeCupti, BuffersOfGarbageNeitherEndTheProgramNorGetLost) {
       << "each of them, and the mark of the program";
 }
 
-TEST(Cupti, QueriesOfEventsAreNotRecorded) {
+TEST(Cupti, QueriesAreNotRecorded) {
   const Folder folder;
   const Recorded recorded = play(folder, "polls");
   ASSERT_TRUE(recorded.run) << recorded.why;

@@ -38,6 +38,7 @@ struct State {
   std::set<std::uint32_t> enabled;
   std::set<std::pair<std::uint32_t, std::uint32_t>> thinned;  ///< kind and number of calls
   unsigned flushes = 0;
+  bool unfinished = false;                           ///< the buffer that is being filled holds an unfinished record
   std::set<std::pair<int, std::uint32_t>> listened;  ///< domain and number of calls
   Callback callback = nullptr;
   std::atomic<bool> subscribed{false};
@@ -174,6 +175,11 @@ EXPORTED unsigned standin_flushes() {
   const std::lock_guard lock(state().mutex);
   return state().flushes;
 }
+/// As while the GPU is always busy: a flush returns no buffer, unless it is forced. Full ones are returned.
+EXPORTED void standin_keep_unfinished(bool unfinished) {
+  const std::lock_guard lock(state().mutex);
+  state().unfinished = unfinished;
+}
 EXPORTED bool standin_is_set_up() { return state().zeroed && state().system_threads; }
 
 EXPORTED unsigned standin_asked() { return asked; }
@@ -273,7 +279,7 @@ EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t number, std::uint8_t ena
 /// Holds the next flush back until this is called with false.
 EXPORTED void standin_hold_flush(bool hold) { flush_held = hold; }
 EXPORTED bool standin_is_flushing() { return flush_waiting; }
-EXPORTED int cuptiActivityFlushAll(std::uint32_t) {
+EXPORTED int cuptiActivityFlushAll(std::uint32_t flags) {
   while (flush_held) {
     flush_waiting = true;
     sched_yield();
@@ -281,7 +287,7 @@ EXPORTED int cuptiActivityFlushAll(std::uint32_t) {
   State& own = state();
   const std::lock_guard lock(own.mutex);
   ++own.flushes;
-  hand_back(own);
+  if (!own.unfinished || flags != 0) hand_back(own);
   return success;
 }
 EXPORTED int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, void** record) {

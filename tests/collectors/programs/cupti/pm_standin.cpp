@@ -5,6 +5,7 @@
 // makes a value of the third sample no number, STANDIN_PM_IDLE keeps the GPU unused, STANDIN_CUDA_VERSION is the newest
 // CUDA that the driver runs, STANDIN_PM_NEEDS_HOST has it need libnvperf_host as CUPTI does.
 #include <dlfcn.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cupti_builder.h"
 #include "pm/cupti_pm.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -109,6 +111,10 @@ EXPORTED bool standin_push(const void* record, std::size_t bytes);
 /// CUPTI records it, as every call of the driver.
 EXPORTED int cuDeviceGetCount(int* count) {
   *count = 1;
+  const std::uint64_t now = standin_now();
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  const auto record = rankscope::testing::make_call(4, 4, thread, {now, now + 100, 0, 0, 0, 0});
+  standin_push(record.bytes().data(), record.bytes().size());
   return success;
 }
 EXPORTED int cuDeviceGet(int* device, int ordinal) {
