@@ -14,6 +14,7 @@
 #include "cupti/library.h"
 #include "inject/cupti/buffers.h"
 #include "inject/cupti/clock.h"
+#include "inject/cupti/deliveries.h"
 #include "inject/cupti/dump.h"
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/names.h"
@@ -70,6 +71,7 @@ struct Source {
   Contexts contexts;
   Subscriber subscriber = nullptr;
   Kinds kinds;  ///< of whoever holds `flushing`
+  Deliveries deliveries;
   std::mutex sessions_mutex;
   std::vector<std::unique_ptr<Session>> sessions;
   std::mutex flushing;  ///< never taken by a callback
@@ -135,6 +137,7 @@ void store(Source& own, RecordDecoder& decoder, std::span<std::uint8_t> buffer) 
     const Decoded& decoded = decoder.decode(std::as_bytes(buffer.subspan(offset)));
     if (decoded.shape == Decoded::Shape::unknown) ++unknown;
     if (decoded.shape == Decoded::Shape::call && decoded.call.begin != 0) latest_call = decoded.call.begin;
+    if (decoded.shape == Decoded::Shape::call && own.deliveries.take_own(decoded.call.thread)) continue;
     if (is_wanted(decoded, latest_call)) write(state->pen(), decoded);
     if (count % records_between_refills == 0) ready_chunks();
   }
@@ -176,6 +179,7 @@ void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t si
   if (buffer == nullptr) return;
   guarded([&] {
     Source& own = source();
+    own.deliveries.delivered();
     const Functions& call = own.library.call;
     const std::span<std::uint8_t> used{buffer, std::min(valid, size)};
     if (size == discarded_bytes) {
@@ -254,6 +258,16 @@ void wake(Source& own) {
   if (with_cupti(own, [&own](const Functions& call) { own.kinds.wake(call); })) say_if_late();
 }
 
+constexpr const char* taken_over =
+    "another profiler in the process has taken the records of CUPTI for itself, so kernels and copies after that are "
+    "missing; stop that profiler, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)";
+
+/// The call of the recorder's own thread comes back at once only where each thread has a buffer of its own: else an
+/// unfinished kernel of the program keeps the buffer.
+bool tells_deliveries(const Source& own) {
+  return own.library.version >= version::v13_0 && own.kinds.has(Kind::driver) && !own.kinds.resting();
+}
+
 /// Flushes. Once all of the last window is delivered, it ends; before the next one it rests.
 void round(Source& own) {
   const bool over = window_control.is_finished();
@@ -261,8 +275,11 @@ void round(Source& own) {
   const bool delivered = own.closed_rounds >= rounds_until_delivered;
   if (over && delivered) return finish();
   with_cupti(own, [&](const Functions& call) {
+    const bool can_tell = tells_deliveries(own);
+    if (can_tell) own.deliveries.ask();
     call.flush_all(0);
     anchor(call);
+    if (can_tell && own.deliveries.are_lost()) say_problem(taken_over);
     if (delivered && !own.kinds.resting()) own.kinds.rest(call);
   });
 }
@@ -278,6 +295,7 @@ void look_at_window(Source& own) {
 
 void* keep_flushing(void*) {
   Source& own = source();
+  own.deliveries.prepare();
   Pace pace{flush_period_ns};
   while (own.usable()) {
     guarded([&] {
