@@ -10,9 +10,11 @@ namespace rankscope::inject::cupti {
 
 class Buffers {
  public:
-  static constexpr std::size_t bytes = std::size_t{4} << 20;  ///< of one, as NVIDIA recommends (1 to 10 MB)
-  static constexpr std::size_t ahead = 4;
-  static constexpr std::size_t most = 64;
+  /// Of one; NVIDIA recommends 1 to 10 MB. A flush returns only buffers without an unfinished record: of a program that
+  /// is killed while the GPU is busy, as much as one buffer of each thread is lost.
+  static constexpr std::size_t bytes = std::size_t{1} << 20;
+  static constexpr std::size_t ahead = 8;
+  static constexpr std::size_t most = 256;
 
   /// The limit that RANKSCOPE_CUPTI_BUFFERS sets; without it, `most`.
   [[nodiscard]] static std::size_t wanted();

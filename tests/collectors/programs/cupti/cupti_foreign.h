@@ -1,0 +1,31 @@
+// A second profiler in a process: it does not subscribe, and registers its buffers over those of whoever came first, as
+// torch.profiler does in some versions.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace rankscope::testing {
+
+struct ForeignProfiler {
+  static inline std::array<std::uint8_t, 1 << 16> buffer{};
+  static inline unsigned buffers = 0;  ///< that were filled for it
+
+  static void request(std::uint8_t** memory, std::size_t* size, std::size_t* most) {
+    *memory = buffer.data(), *size = buffer.size(), *most = 0;
+  }
+  static void complete(void*, std::uint32_t, std::uint8_t* memory, std::size_t, std::size_t valid) {
+    std::fill_n(memory, valid, std::uint8_t{0});
+    ++buffers;
+  }
+  static void take_buffers(void* libcupti) {
+    using Register = int (*)(decltype(&request), decltype(&complete));
+    reinterpret_cast<Register>(dlsym(libcupti, "cuptiActivityRegisterCallbacks"))(request, complete);
+  }
+};
+
+}  // namespace rankscope::testing
