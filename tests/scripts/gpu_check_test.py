@@ -47,6 +47,7 @@ def make_bundle(folder, ours, without=()):
     shutil.copytree(HERE / "fakes/bin", home / "bin")
     shutil.copytree(HERE / "fakes/gpu", home / "gpu")
     (home / "bin/rankscope-train").write_text("")
+    (home / "COMMIT").write_text("abc1234\n")
     for name in without:
         (home / name).unlink()
     for name, events in (("pytorch", ours), ("kineto", WORK)):
@@ -101,6 +102,7 @@ class WholeCheck(unittest.TestCase):
                          "| train --ranks 2 --parallel ddp gives the same losses as on the CPU | passed | 1 of 1 steps, relative difference at most 0.0e+00 |",
                          "| train --parallel ddp+mp --ranks 1 --devices 1 gives the same losses as on the CPU | passed |"):
             self.assertIn(sentence, result.page)
+        self.assertIn("| commit | abc1234 |", result.page)
         self.assertRegex(result.page, r"\| first import of torch \| \d+\.\d s, before all sections \|")
         self.assertRegex(result.page, r"\| time \| \d+ s of at most 450 s \|")
         self.assertRegex(result.page, r"## Two ranks with NCCL\n\nTook \d+ s of at most 90 s\.")
