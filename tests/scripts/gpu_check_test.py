@@ -146,6 +146,13 @@ class HangsAndCrashes(unittest.TestCase):
                                            "train --ranks 2 --parallel tp gives the same losses as on the CPU"])
         self.assertIn("it runs without the recorder, but not with it: status -11", result.page)
 
+    def test_a_mode_that_fails_where_another_one_passed_is_a_fault_of_the_trainer(self):
+        result = check("a mode hangs", only=(TOGETHER,))
+        self.assertEqual(result.status, 1, result.said)
+        self.assertEqual(result.failed(), ["train --ranks 2 --parallel pp gives the same losses as on the CPU",
+                                           "train --ranks 2 --parallel pp --schedule zb-v gives the same losses as on the CPU"])
+        self.assertIn("| train --ranks 2 --parallel tp gives the same losses as on the CPU | passed |", result.page)
+
     def test_what_does_not_run_alone_either_is_not_tried(self):
         result = check("nccl refuses", "sharing refused", only=(GLOO, NCCL, TOGETHER))
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
