@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "recorded.h"
@@ -50,6 +51,26 @@ TEST_P(EveryVersion, OperationsCarryWhatNcclSays) {
   EXPECT_EQ(spans_of_rank(run, RankId{0}, "send").size(), GetParam() == 1 ? 0U : 1U);
   EXPECT_EQ(lost(run, Counter::activities_unknown), 0U);
   EXPECT_GT(lost(run, Counter::comm_times_unknown), 0U) << "neither kernels nor channels were recorded";
+}
+
+TEST_P(EveryVersion, WhatIsEnqueuedBetweenWindowsIsCountedAndNotRecorded) {
+  const Folder folder;
+  RecordOptions options{.command = {program("nccl_actor"), "window", std::to_string(GetParam()), "2"}};
+  options.window = "1,0,1,1";
+  const Recorded recorded = record(folder, options);
+  EXPECT_EQ(recorded.status, 0) << "also between windows, each group has a handle";
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto reduces = spans_of_rank(*recorded.run, RankId{1}, "allreduce");
+  ASSERT_EQ(reduces.size(), 1U);
+  EXPECT_THAT(attributes_of(*recorded.run, *reduces[0]), Contains("nccl_sequence=1"));
+}
+
+TEST_P(EveryVersion, SendsAreLeftOutAtTheLevelOfCollectivesWhateverNcclReports) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "operations", GetParam(), "coll");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(spans_of_rank(*recorded.run, RankId{0}, "allreduce").size(), 3U);
+  EXPECT_EQ(spans_of_rank(*recorded.run, RankId{0}, "send").size(), 0U);
 }
 
 class TimedVersion : public ::testing::TestWithParam<int> {};
@@ -140,6 +161,26 @@ TEST_P(TimedVersion, WhatAProgramAnnouncesAndNcclCarriesOutIsRecordedOnce) {
                                                "communicator 0xfedcba9876543210#4 allreduce 20000 with 0"));
   EXPECT_EQ(lost(run, Counter::comm_not_announced), 2U) << "the last one, on each rank";
   EXPECT_EQ(lost(run, Counter::comm_announced_only), 0U);
+}
+
+class GraphVersion : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(NcclPlugin, GraphVersion, ::testing::Range(3, 7));
+
+TEST_P(GraphVersion, WhatACudaGraphLaunchesDoesNotShiftTheNumbersOfARank) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "graph", GetParam(), "proxy");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  std::map<std::int64_t, std::vector<std::int64_t>> numbers;  // by bytes, which no two operations share
+  for (const Collective& one : recorded.run->collectives()) numbers[one.bytes].push_back(one.sequence);
+  EXPECT_EQ(numbers.size(), 100U) << "nobody says when the graph ran";
+  std::set<std::int64_t> distinct;
+  for (const auto& [bytes, of_ranks] : numbers) {
+    ASSERT_EQ(of_ranks.size(), 2U) << bytes;
+    EXPECT_EQ(of_ranks[0], of_ranks[1]) << bytes;
+    distinct.insert(of_ranks[0]);
+  }
+  EXPECT_EQ(distinct.size(), 100U);
 }
 
 TEST(NcclPlugin, EventsBeyondTheSlotsAreCountedAndTheSlotsComeBack) {

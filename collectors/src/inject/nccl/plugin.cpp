@@ -53,7 +53,7 @@ int init_numbered(void** context, std::uint64_t hash, int* mask, const char* nam
 
 template <int version>
 int start_event(void* context, void** handle, void* descriptor) {
-  *handle = as_pointer(start(static_cast<Communicator*>(context), descriptor, version));
+  *handle = as_pointer(start(static_cast<Communicator*>(context), descriptor, version, as_handle(*handle)));
   return success;
 }
 
