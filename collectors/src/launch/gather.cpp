@@ -167,7 +167,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     summary.events_dropped += gathered->events_dropped;
     summary.disk_refusals += facts.refusals;
     summary.world_size = std::max(summary.world_size, gathered->world_size);
-    add_to_story(summary.sources, gathered->metadata, gathered->activities);
+    add_to_story(summary.sources, *gathered);
     summary.details.bits |= details_recorded(gathered->metadata).bits;
     learn_pytorch(summary.pytorch, gathered->metadata);
     if (summary.metadata.empty() || facts.rank == 0) summary.metadata = gathered->metadata;

@@ -15,8 +15,10 @@ struct ProblemKey {
 constexpr std::array problem_keys{ProblemKey{Source::cupti, "cupti_problem"}, ProblemKey{Source::nvml, "nvml_problem"},
                                   ProblemKey{Source::pm, "pm_problem"}};
 
-std::string_view value_of(const ProcessMetadata& metadata, std::string_view key) {
-  const auto found = std::ranges::find(metadata, key, &ProcessMetadata::value_type::first);
+using Metadata = decltype(recording::GatherSummary::metadata);
+
+std::string_view value_of(const Metadata& metadata, std::string_view key) {
+  const auto found = std::ranges::find(metadata, key, &Metadata::value_type::first);
   return found == metadata.end() ? std::string_view{} : std::string_view{found->second};
 }
 
@@ -55,14 +57,24 @@ std::string nccl_note(const SourceStory& story) {
       story.nccl_version.empty() ? "" : " ", story.nccl_version);
 }
 
+std::string silent_note(const SourceStory& story) {
+  return format(
+      "nccl: NCCL{}{} loaded the profiler plugin and ran collectives, but reported none of them ({}): they were "
+      "recorded only as kernels. NCCL does not report each launch of a CUDA graph; --nccl kernel makes it do so. If "
+      "the program uses no CUDA graphs, please report this version of NCCL",
+      story.nccl_version.empty() ? "" : " ", story.nccl_version, counted(story.silent_plugins, "process"));
+}
+
 }  // namespace
 
-void add_to_story(SourceStory& story, const ProcessMetadata& metadata, std::uint64_t activities) {
+void add_to_story(SourceStory& story, const recording::GatherSummary& segment) {
+  const Metadata& metadata = segment.metadata;
   const auto has = [&](std::string_view key) { return value_of(metadata, key).empty() ? 0U : 1U; };
-  story.activities += activities;
+  story.activities += segment.activities;
   story.cuda_processes += has("cuda");
   story.nccl_processes += has("nccl_version");
   story.plugin_processes += has("nccl_profiler_version");
+  if (segment.nccl_kernels > 0 && segment.library_operations == 0) story.silent_plugins += has("nccl_profiler_version");
   story.contained += has("container");
   story.started += has("recording_switched_by");
   story.sampled_gpus += static_cast<std::uint64_t>(
@@ -103,6 +115,7 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
         "long enough");
   const bool may_talk = summary.ranks > 1 || story.nccl_processes > 0;
   if (asked.has(Source::nccl) && story.plugin_processes == 0 && may_talk) notes.push_back(nccl_note(story));
+  if (asked.has(Source::nccl) && story.silent_plugins > 0) notes.push_back(silent_note(story));
   return notes;
 }
 

@@ -17,10 +17,13 @@ using ::testing::IsEmpty;
 
 constexpr HostDevices nvidia{.nvidia = true};
 
+using ProcessMetadata = decltype(recording::GatherSummary::metadata);
+
 std::vector<std::string> notes_of(const std::vector<ProcessMetadata>& processes, std::uint64_t activities = 0,
                                   HostDevices devices = nvidia, const std::string& asked = "") {
   RecordSummary summary{.ranks = processes.size()};
-  for (const ProcessMetadata& one : processes) add_to_story(summary.sources, one, activities);
+  for (const ProcessMetadata& one : processes)
+    add_to_story(summary.sources, {.activities = activities, .metadata = one});
   return source_notes(sources_from(asked).value(), summary, devices);
 }
 
@@ -71,6 +74,21 @@ TEST(SourceNotes, AnNcclThatDoesNotTakeThePluginIsToldWithItsVersion) {
   const ProcessMetadata other{{"cuda", "initialised"}};
   EXPECT_THAT(notes_of({other, other}, 7), ElementsAre(HasSubstr("no recorded process called NCCL")));
   EXPECT_THAT(notes_of({other}, 7), IsEmpty()) << "one process has nobody to talk to";
+}
+
+TEST(SourceNotes, AnNcclThatTakesThePluginAndReportsNoCollectiveIsToldWithItsVersion) {
+  const auto notes = [](std::uint64_t kernels, std::uint64_t operations, const std::string& asked) {
+    RecordSummary summary{.ranks = 2};
+    for (int i = 0; i < 2; ++i)
+      add_to_story(summary.sources,
+                   {.activities = 9, .nccl_kernels = kernels, .library_operations = operations, .metadata = working});
+    return source_notes(sources_from(asked).value(), summary, nvidia);
+  };
+  EXPECT_THAT(notes(5, 0, ""),
+              ElementsAre(AllOf(HasSubstr("NCCL 2.28.9"), HasSubstr("reported none of them (2 processes)"))));
+  EXPECT_THAT(notes(5, 5, ""), IsEmpty());
+  EXPECT_THAT(notes(0, 0, ""), IsEmpty()) << "no collective ran";
+  EXPECT_THAT(notes(5, 0, "cupti"), IsEmpty()) << "NCCL was not asked";
 }
 
 TEST(HostDevices, AreKnownByTheirFiles) {

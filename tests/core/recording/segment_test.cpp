@@ -273,6 +273,26 @@ TEST(Segment, WhatSourcesOfAProcessRecordAddsUpAndOtherFactsAreReplaced) {
   EXPECT_EQ((*run)->metadata(process, "model"), "gpt");
 }
 
+TEST(Segment, GatheringCountsCollectivesThatNcclRanAndThoseThatItReported) {
+  const Folder folder;
+  {
+    const auto segment = create(folder);
+    const auto pen = segment->thread();
+    const ActivityFields fields{.begin = 1, .end = 2, .device = 0, .context = 0, .stream = 7, .correlation = 0};
+    for (const char* const kernel : {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ncclDevKernel_SendRecv", "put_signal"})
+      pen->activity(SpanKind::comm, kernel, fields);
+    pen->activity(SpanKind::compute, "gemm", fields);
+    pen->comm_enqueued({.uid = 1, .group = "communicator 0x1", .op = "allreduce", .dtype = "f32", .members = ""});
+    pen->comm_enqueued({.uid = 2, .group = "world", .op = "allreduce", .dtype = "f32", .members = "0,1"});
+    segment->note_exit(0);
+  }
+  const auto summary = gather_segment(folder.segment(), folder.path() / "segments" / "b.rseg");
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->activities, 4U);
+  EXPECT_EQ(summary->nccl_kernels, 1U) << "a send is not a collective, and other kernels are not NCCL's";
+  EXPECT_EQ(summary->library_operations, 1U) << "the program announced the other one";
+}
+
 TEST(Segment, AFileCutAnywhereGivesWhatItStillHolds) {
   const Folder folder;
   write_two_chunks(folder);

@@ -62,6 +62,7 @@ struct SourceStory {
   std::uint64_t activities = 0;        ///< kernels, copies and waits that were recorded
   std::uint64_t nccl_processes = 0;    ///< that called NCCL
   std::uint64_t plugin_processes = 0;  ///< whose NCCL took our profiler plugin
+  std::uint64_t silent_plugins = 0;    ///< of these: NCCL ran collectives and reported none
   std::uint64_t contained = 0;         ///< that ran in a container
   std::uint64_t started = 0;           ///< whose recording cudaProfilerStart switched on
   std::uint64_t sampled_gpus = 0;      ///< whose counters were sampled
