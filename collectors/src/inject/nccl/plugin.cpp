@@ -1,6 +1,6 @@
 // The tables that NCCL looks up in a profiler plugin. It takes the newest one that it knows, so that every NCCL
 // from 2.23 to 2.30 finds the version it was built with; its own adapters for older ones lose the communicator's
-// identity.
+// identity, except that of 2.31 and later, which has version 7, for version 6.
 #include "inject/nccl/source.h"
 
 namespace rankscope::inject::nccl {
