@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,7 +14,7 @@ namespace rankscope::testing {
 
 struct ForeignProfiler {
   static inline std::array<std::uint8_t, 1 << 16> buffer{};
-  static inline unsigned buffers = 0;  ///< that were filled for it
+  static inline std::atomic<unsigned> buffers = 0;  ///< that were filled for it
 
   static void request(std::uint8_t** memory, std::size_t* size, std::size_t* most) {
     *memory = buffer.data(), *size = buffer.size(), *most = 0;
