@@ -102,7 +102,7 @@ void give_back(Source& to, std::unique_ptr<Session> session) {
   to.sessions.push_back(std::move(session));
 }
 
-/// What is told afterwards belongs to the window in which it happened. Events of CUDA 12 have no time: they belong to
+/// What is told afterwards belongs to the window in which it happened. Events have no time: they belong to
 /// that of the call which was told before them.
 bool is_wanted(const Decoded& decoded, std::int64_t latest_call) {
   switch (decoded.shape) {
