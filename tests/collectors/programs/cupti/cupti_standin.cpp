@@ -250,8 +250,7 @@ EXPORTED int cuptiActivitySetAttribute(int attribute, std::size_t* size, void* v
 }
 EXPORTED int cuptiActivityRegisterCallbacks(Request request, Complete complete) {
   if (!may_use_first_interface()) return not_compatible;
-  const std::lock_guard lock(state().mutex);
-  hand_back(state());  // to whoever gave it
+  const std::lock_guard lock(state().mutex);  // the buffer in use goes to who registers now, as on an H200 (13.0.1)
   state().request = request;
   state().complete = complete;
   return success;
