@@ -103,7 +103,6 @@ std::string find_functions(void* library, Functions& call) {
   symbols.want("cuptiActivityEnableRuntimeApi", call.enable_runtime_call);
   symbols.want("cuptiActivityEnableDriverApi", call.enable_driver_call);
   symbols.want("cuptiActivityEnableAllSyncRecords", call.enable_all_sync_records);
-  symbols.want("cuptiActivityEnableCudaEventDeviceTimestamps", call.enable_event_device_times);
   symbols.need("cuptiActivityFlushAll", call.flush_all);
   symbols.need("cuptiActivityGetNextRecord", call.next_record);
   symbols.need("cuptiActivityGetNumDroppedRecords", call.dropped_records);

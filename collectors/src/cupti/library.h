@@ -73,7 +73,6 @@ struct Functions {
   int (*enable_runtime_call)(std::uint32_t, std::uint8_t) = nullptr;  ///< optional, 12.5
   int (*enable_driver_call)(std::uint32_t, std::uint8_t) = nullptr;   ///< optional, 12.5
   int (*enable_all_sync_records)(std::uint8_t) = nullptr;             ///< optional, 12.8
-  int (*enable_event_device_times)(std::uint8_t) = nullptr;           ///< optional, 13.0
   int (*flush_all)(std::uint32_t) = nullptr;
   int (*next_record)(std::uint8_t*, std::size_t, void**) = nullptr;
   int (*dropped_records)(void*, std::uint32_t, std::size_t*) = nullptr;

@@ -140,6 +140,16 @@ TEST(Cupti, AProfilerThatTakesTheBuffersIsNoticed) {
   EXPECT_THAT(recorded.summary.sources.problems, ::testing::SizeIs(1)) << "record says it at its end";
 }
 
+TEST(Cupti, ABufferOfAProfilerThatCameBeforeIsLeftToIt) {
+  const Folder folder;
+  RecordOptions options;
+  options.ring_kib = 16 * 1024;
+  const Recorded recorded = play(folder, "came second", {}, options);
+  EXPECT_EQ(recorded.status, 0) << "it is smaller than those of the recorder, which would write behind its end";
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::compute), 60'000U);
+}
+
 TEST(Cupti, AnIdleProgramIsNotTakenForOneWhoseRecordsGoElsewhere) {
   const Folder folder;
   const Variable driver{"RANKSCOPE_CUDA", program("libcupti_standin.so")};

@@ -52,6 +52,14 @@ TEST(SourceNotes, EachReasonIsSaidOnceWithTheNumberOfItsProcesses) {
                           "nvml: no NVML (1 process)"));
 }
 
+TEST(SourceNotes, TheVariableWithWhichTorchProfilerTakesOverIsNamed) {
+  setenv("KINETO_USE_DAEMON", "1", 1);
+  const auto notes = notes_of({working}, 7), without_cupti = notes_of({working}, 7, nvidia, "annotate,nccl");
+  unsetenv("KINETO_USE_DAEMON");
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("cupti: KINETO_USE_DAEMON is set")));
+  EXPECT_THAT(without_cupti, IsEmpty());
+}
+
 TEST(SourceNotes, AProgramThatNeverTouchedCudaIsTold) {
   EXPECT_THAT(notes_of({{}, {}}), ElementsAre(HasSubstr("no recorded process initialised CUDA")));
 }

@@ -48,7 +48,7 @@ constexpr std::chrono::seconds patience{2};            // for a flush that is go
 constexpr int rounds_until_delivered = 4;              // 2 s after the window nothing of it is on its way any more
 constexpr std::int64_t look_period_ns = 10'000'000;    // while kinds rest
 constexpr std::size_t records_between_refills = 512;
-constexpr std::size_t discarded_bytes = 64 * 1024;  // of a buffer that is handed out only to be thrown away
+constexpr std::size_t discarded_bytes = 17 * 4096;  // of a buffer that is handed out to be thrown away, and of no other
 constexpr std::uint32_t flush_forced = 1;
 constexpr int threads_by_system_id = 1;
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
@@ -102,7 +102,7 @@ void give_back(Source& to, std::unique_ptr<Session> session) {
   to.sessions.push_back(std::move(session));
 }
 
-/// What is told afterwards belongs to the window in which it happened. Events of CUDA 12 have no time: they belong to
+/// What is told afterwards belongs to the window in which it happened. Events have no time: they belong to
 /// that of the call which was told before them.
 bool is_wanted(const Decoded& decoded, std::int64_t latest_call) {
   switch (decoded.shape) {

@@ -319,6 +319,7 @@ void play_polls(const Gpu& gpu) {
 void play_taken_over(const Gpu& gpu) {
   wait_until([&] { return gpu.flushes() > 2; }, "nobody flushes");
   play_many(gpu, 10);
+  gpu.flush(0);
   ForeignProfiler::take_buffers(dlopen(std::getenv("RANKSCOPE_CUPTI"), RTLD_NOW | RTLD_NOLOAD));
   play_many(gpu, 10);
   const unsigned before = gpu.flushes();
@@ -346,6 +347,7 @@ int main(int argc, char** argv) {
   const std::string scene = argc > 1 ? argv[1] : "";
   if (const char* const runtime = std::getenv("STANDIN_CUDART"))
     require(dlopen(runtime, RTLD_NOW) != nullptr, "no runtime of CUDA");
+  if (scene == "came second") ForeignProfiler::begin(dlopen(std::getenv("RANKSCOPE_CUPTI"), RTLD_NOW));
   initialise_cuda();
   rankscope::annotate::mark("played");
   if (scene == "nothing") return 0;
@@ -370,6 +372,7 @@ int main(int argc, char** argv) {
   if (scene == "busy death") play_busy_death(gpu);
   if (scene == "taken over") play_taken_over(gpu);
   if (scene == "idle") play_idle(gpu);
+  if (scene == "came second") play_many(gpu, 60'000);
   if (scene == "fork") play_fork(gpu);
   if (scene == "fork in flush") play_fork_in_flush(gpu);
   if (scene == "bad") play_bad_records(gpu);
