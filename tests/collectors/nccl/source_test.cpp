@@ -15,7 +15,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-Recorded play(const Folder& folder, const std::string& scene, int version, const std::string& level = {}) {
+Recorded play_scene(const Folder& folder, const std::string& scene, int version, const std::string& level = {}) {
   RecordOptions options{.command = {program("nccl_actor"), scene, std::to_string(version), "2"}};
   options.nccl = level;
   return record(folder, options);
@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(NcclPlugin, EveryVersion, ::testing::Range(1, 7));
 
 TEST_P(EveryVersion, OperationsCarryWhatNcclSays) {
   const Folder folder;
-  const Recorded recorded = play(folder, "operations", GetParam());
+  const Recorded recorded = play_scene(folder, "operations", GetParam());
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -67,7 +67,7 @@ TEST_P(EveryVersion, WhatIsEnqueuedBetweenWindowsIsCountedAndNotRecorded) {
 
 TEST_P(EveryVersion, SendsAreLeftOutAtTheLevelOfCollectivesWhateverNcclReports) {
   const Folder folder;
-  const Recorded recorded = play(folder, "operations", GetParam(), "coll");
+  const Recorded recorded = play_scene(folder, "operations", GetParam(), "coll");
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(spans_of_rank(*recorded.run, RankId{0}, "allreduce").size(), 3U);
   EXPECT_EQ(spans_of_rank(*recorded.run, RankId{0}, "send").size(), 0U);
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(NcclPlugin, TimedVersion, ::testing::Values(4, 5, 6));
 
 TEST_P(TimedVersion, ChannelsTellWhenACollectiveRanEvenIfTheyEndLate) {
   const Folder folder;
-  const Recorded recorded = play(folder, "channels", GetParam(), "kernel");
+  const Recorded recorded = play_scene(folder, "channels", GetParam(), "kernel");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -100,7 +100,7 @@ TEST_P(TimedVersion, ChannelsTellWhenACollectiveRanEvenIfTheyEndLate) {
 
 TEST(NcclPlugin, Version3KnowsChannelsWithoutTimesAndTheHostsClockIsUsed) {
   const Folder folder;
-  const Recorded recorded = play(folder, "channels", 3, "kernel");
+  const Recorded recorded = play_scene(folder, "channels", 3, "kernel");
   ASSERT_TRUE(recorded.run) << recorded.why;
   ASSERT_EQ(recorded.run->collectives().size(), 2U);
   for (const Collective& collective : recorded.run->collectives()) {
@@ -111,7 +111,7 @@ TEST(NcclPlugin, Version3KnowsChannelsWithoutTimesAndTheHostsClockIsUsed) {
 
 TEST(NcclPlugin, AllGatherHasTheTypeOfItsCallAndTheBytesOfOneRank) {
   const Folder folder;
-  const Recorded recorded = play(folder, "typed", 5, "kernel");
+  const Recorded recorded = play_scene(folder, "typed", 5, "kernel");
   ASSERT_TRUE(recorded.run) << recorded.why;
   ASSERT_EQ(recorded.run->collectives().size(), 2U);
   for (const Collective& one : recorded.run->collectives()) {
@@ -123,7 +123,7 @@ TEST(NcclPlugin, AllGatherHasTheTypeOfItsCallAndTheBytesOfOneRank) {
 
 TEST(NcclPlugin, ProxyOperationsSayWhatTheirStepsWaitedFor) {
   const Folder folder;
-  const Recorded recorded = play(folder, "proxy", 5, "proxy");
+  const Recorded recorded = play_scene(folder, "proxy", 5, "proxy");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -143,7 +143,7 @@ TEST(NcclPlugin, ProxyOperationsSayWhatTheirStepsWaitedFor) {
 
 TEST_P(TimedVersion, WhatAProgramAnnouncesAndNcclCarriesOutIsRecordedOnce) {
   const Folder folder;
-  const Recorded recorded = play(folder, "announced", GetParam(), "kernel,p2p");
+  const Recorded recorded = play_scene(folder, "announced", GetParam(), "kernel,p2p");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -168,7 +168,7 @@ INSTANTIATE_TEST_SUITE_P(NcclPlugin, GraphVersion, ::testing::Range(3, 7));
 
 TEST_P(GraphVersion, WhatACudaGraphLaunchesDoesNotShiftTheNumbersOfARank) {
   const Folder folder;
-  const Recorded recorded = play(folder, "graph", GetParam(), "proxy");
+  const Recorded recorded = play_scene(folder, "graph", GetParam(), "proxy");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   std::map<std::int64_t, std::vector<std::int64_t>> numbers;  // by bytes, which no two operations share
@@ -185,7 +185,7 @@ TEST_P(GraphVersion, WhatACudaGraphLaunchesDoesNotShiftTheNumbersOfARank) {
 
 TEST(NcclPlugin, EventsBeyondTheSlotsAreCountedAndTheSlotsComeBack) {
   const Folder folder;
-  const Recorded recorded = play(folder, "exhaustion", 5, "kernel");
+  const Recorded recorded = play_scene(folder, "exhaustion", 5, "kernel");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(lost(*recorded.run, Counter::comm_events_dropped), 200U) << "100 in each of two processes";
@@ -193,7 +193,7 @@ TEST(NcclPlugin, EventsBeyondTheSlotsAreCountedAndTheSlotsComeBack) {
 
 TEST(NcclPlugin, UnknownEventsAreCountedAndHandlesThatItNeverGaveAreIgnored) {
   const Folder folder;
-  const Recorded recorded = play(folder, "oddities", 6, "kernel,proxy");
+  const Recorded recorded = play_scene(folder, "oddities", 6, "kernel,proxy");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(lost(*recorded.run, Counter::activities_unknown), 2U);
@@ -202,7 +202,7 @@ TEST(NcclPlugin, UnknownEventsAreCountedAndHandlesThatItNeverGaveAreIgnored) {
 
 TEST(NcclPlugin, CommunicatorsOfSeveralThreadsAreCountedApart) {
   const Folder folder;
-  const Recorded recorded = play(folder, "threads", 5, "kernel");
+  const Recorded recorded = play_scene(folder, "threads", 5, "kernel");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -215,7 +215,7 @@ TEST(NcclPlugin, CommunicatorsOfSeveralThreadsAreCountedApart) {
 
 TEST_P(EveryVersion, ThreadsThatTellOfOneCommunicatorAtATimeAgreeOnItsName) {
   const Folder folder;
-  const Recorded recorded = play(folder, "shared", GetParam());
+  const Recorded recorded = play_scene(folder, "shared", GetParam());
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
