@@ -127,8 +127,7 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
   if (const char* const daemon = std::getenv("KINETO_USE_DAEMON"); asked.has(Source::cupti) && daemon != nullptr)
     notes.emplace_back(
         "cupti: KINETO_USE_DAEMON is set, so kernels and copies are missing from the first use of torch.profiler on, "
-        "if "
-        "the program uses it; unset this variable");
+        "if the program uses it; unset this variable");
   const bool may_talk = summary.ranks > 1 || story.nccl_processes > 0;
   if (asked.has(Source::nccl) && story.plugin_processes == 0 && may_talk) notes.push_back(nccl_note(story));
   if (asked.has(Source::nccl) && story.silent_plugins > 0) notes.push_back(silent_note(story));

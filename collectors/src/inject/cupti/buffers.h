@@ -11,7 +11,7 @@ namespace rankscope::inject::cupti {
 class Buffers {
  public:
   /// Of one; NVIDIA recommends 1 to 10 MB. A flush returns only buffers without an unfinished record: of a program that
-  /// is killed while the GPU is busy, as much as one buffer of each thread is lost.
+  /// is killed while the GPU is busy, at most one buffer of each thread is lost.
   static constexpr std::size_t bytes = std::size_t{1} << 20;
   static constexpr std::size_t ahead = 8;
   static constexpr std::size_t most = 256;
