@@ -89,8 +89,7 @@ std::string advice_for_late_host(const RuleContext& context, const Usual& usual,
                   graphs ? "Capture more of the program in CUDA graphs" : "Use CUDA graphs");
   return format(
       "The host launches too late (--only ranks shows in which operators). Use larger batches or fewer small "
-      "operations, "
-      "or {}.",
+      "operations, or {}.",
       graphs ? "capture more of the step in CUDA graphs" : "use CUDA graphs or torch.compile");
 }
 
