@@ -7,9 +7,12 @@ For each source file of each module: "rankscope/<module>/..." must be a module t
 must belong to the same module, only gui may use Qt, and only trainer may use libtorch. In a module with subjects, a file may
 include headers of its own folder or of an earlier one, so that there is no cycle. A public header beside the folders counts as
 part of the last subject that it includes. Files that print or judge the results of all subjects (tables.cpp, chart.cpp,
-json.cpp, rules.cpp) may include any of these headers. No folder may have more than 40 files, and no public header more than 150
-lines. Prints each wrong include as FILE:LINE: why.
+json.cpp, rules.cpp) may include any of these headers. No header may include itself through others. In a module without subjects
+(gui), no folder may include itself through others. No folder may have more than 40 files, and no public header more than 150 lines.
+Prints each wrong include as FILE:LINE: why.
 """
+import collections
+import graphlib
 import pathlib
 import re
 import sys
@@ -140,11 +143,46 @@ def wrong(root, path, quote, target, arrows):
     return None
 
 
+def resolve(root, path, target):
+    """The file of the project that an include names, as the compiler finds it; None for libraries."""
+    above = [root / folder for folder in list(path.parents)[:-1]]
+    public = root.glob(f"{target.split('/')[1]}/**/include/{target}") if target.startswith("rankscope/") else ()
+    places = (*(folder / target for folder in above), root / path.parts[0] / "src" / target, *public)
+    return next((place.resolve().relative_to(root.resolve()) for place in places if place.is_file()), None)
+
+
+def circles(root, modules, orders):
+    """Headers, and folders of modules without subjects, that include themselves through others."""
+    headers, folders = collections.defaultdict(set), collections.defaultdict(set)
+    for path in sorted(p for module in modules if module != "tests" for p in (root / module).rglob("*") if p.suffix in SUFFIXES):
+        own = path.relative_to(root)
+        for used in filter(None, (resolve(root, own, target) for target in includes(path))):
+            if own.suffix in (".h", ".hpp"):
+                headers[own].add(used)
+            places = [folder_of(one) for one in (own, used)]
+            if own.parts[0] == used.parts[0] and own.parts[0] not in orders and places[0] != places[1]:
+                folders[places[0]].add(places[1])
+    for graph in (headers, folders):
+        try:
+            graphlib.TopologicalSorter(graph).prepare()
+        except graphlib.CycleError as problem:
+            yield "a circle of includes: " + " -> ".join(str(one) for one in reversed(problem.args[1]))
+
+
+def folder_of(path):
+    """A folder of sources, and the folder of public headers that has its name, are one."""
+    parts = path.parts[:-1]
+    if "include" in parts:
+        return "/".join(parts[:parts.index("include")] + parts[parts.index("include") + 4:])
+    return "/".join(part for part in parts if part != "src")
+
+
 def check(root):
     arrows = allowed_arrows(root)
     orders = subject_orders(root)
     yield from crowded_folders(root, arrows)
     yield from long_headers(root, arrows)
+    yield from circles(root, arrows, orders)
     for path in sorted(p for module in arrows for p in (root / module).rglob("*") if p.suffix in SUFFIXES):
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             found = INCLUDE.match(line)

@@ -14,6 +14,7 @@ WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 MARKER = "spin_kernel"
 MOST_COST, TOLERANCE = 0.01, 0.005  # of a step: what recording may cost, and what two profilers may differ by
 MOST_APART = 1e-9  # of losses in double precision
+LEAST_TIMED = 0.95  # of collectives
 CAP_SYS_ADMIN, CAP_PERFMON = 21, 38  # linux/capability.h
 
 
@@ -230,6 +231,17 @@ def check_collectives(rows):
     lacking = [row for row in rows if row[0] is None or row[1] is None or row[2] is None or row[2] <= 0]
     said = f"{len(rows)} collectives, {len(lacking)} of them incomplete" + (f", such as {lacking[0]}" if lacking else f", such as {rows[0]}" if rows else "")
     return Check("NCCL's collectives have a group, a sequence number and their bytes", bool(rows) and not lacking, said)
+
+
+def check_timed(timed, all_of_them):
+    """Of collectives recorded with --nccl kernel: those that ran while the recording ended may lack an end."""
+    return Check("--nccl kernel records the times of collectives from the GPU's timer", all_of_them > 0 and timed >= LEAST_TIMED * all_of_them, f"{timed} of {all_of_them} have times")
+
+
+def check_operations(words, matched, alone, not_announced):
+    """Of two ranks of the trainer, which announces each operation that it gives to NCCL. In `pp` ranks only send and receive."""
+    what = f"train {' '.join(words)}: all operations are matched, and each operation of NCCL is an announced one"
+    return Check(what, alone == 0 and not_announced == 0 and (matched > 0 or "pp" in words), f"{matched} matched, {alone} not; {not_announced} not announced")
 
 
 def check_losses(what, losses, expected):

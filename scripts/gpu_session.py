@@ -81,6 +81,18 @@ class Session:
         bad = [f"{row['counter']} {row['value']}" for row in rows if row["severity"] != "info"] if isinstance(rows, list) else [str(rows)]
         return Check(f"no data was lost and no error was counted ({recording.stem})", not bad, ", ".join(bad) or "all counters of losses and errors are 0")
 
+    @staticmethod
+    def matched(report):
+        """(collectives that are matched, those that are not)."""
+        told = report.get("collectives")
+        return (told.get("matched", 0), told.get("unmatched", 0)) if isinstance(told, dict) else (0, 0)
+
+    @staticmethod
+    def count(report, counter):
+        """A counter of its data quality."""
+        rows = report.get("data_quality", [])
+        return sum(row["value"] for row in rows if row["counter"] == counter) if isinstance(rows, list) else 0
+
     def gpu_work(self, recording):
         """Its kernels, copies and fills."""
         trace = self.machine.folder / f"{recording.name}.json"

@@ -4,14 +4,14 @@ import re
 import shutil
 import sys
 
-from gpu_compare import Check, check_collectives, check_costs, compare, load
+from gpu_compare import MARKER, Check, check_collectives, check_costs, check_timed, compare, load
 from gpu_machine import NOT_STARTED
 from gpu_session import Ends, blame, failed, json_of, must
 
 WIDE, NARROW = 4096, 128  # a step of the first waits for the GPU, one of the second for the host
 STEPS = {WIDE: 60, NARROW: 200}
 ROUNDS, LEAST_ROUNDS = 5, 2
-LONG_S, LEAST_LONG_S = 60, 15
+LONG_S, LEAST_LONG_S, AROUND_LONG_S = 60, 15, 16  # the last: its start, warm-up and report
 # One process per rank, each taken for a host of its own: NCCL allows that on one GPU, through sockets.
 NCCL_ON_ONE_GPU = {"NCCL_SOCKET_IFNAME": "lo", "NCCL_SOCKET_FAMILY": "AF_INET", "NCCL_IB_DISABLE": "1", "NCCL_NET": "Socket",
                    "NCCL_MNNVL_ENABLE": "0", "NCCL_NVLS_ENABLE": "0", "NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1",
@@ -47,7 +47,7 @@ def run_rounds(session):
         one_round = {}
         for way, command in ways_of(session, turn).items():
             outcome = session.plain(command, seconds=FIRST_S, least=20)
-            if outcome.end == NOT_STARTED and turn >= LEAST_ROUNDS:
+            if outcome.end == NOT_STARTED and told:
                 return told
             what = f"the PyTorch program runs ({way})"
             if way == "Nsight Systems" and not outcome.ok:
@@ -104,7 +104,7 @@ def check_window(session):
 
 
 def check_torch_profiler_inside(session):
-    """Two profilers want CUPTI: either both work, or somebody says why one does not."""
+    """Two profilers want CUPTI: either both work, or `record` says why one does not. What others say may be switched off."""
     trace = session.machine.folder / "inside.json"
     words = train_words("--kineto", trace, widths=(256,))
     recording, outcome = session.record("inside", [], words)
@@ -112,11 +112,24 @@ def check_torch_profiler_inside(session):
     if not outcome.ok:
         raise Ends(blame(what, outcome, session, lambda one: one.plain(words)))
     database = session.database(recording)
-    theirs, ours = len(load(trace)), len(database.spans("compute"))
-    said = [line.strip()[:200] for line in outcome.err.splitlines() if re.search(r"CUPTI|SUBSCRIBER", line)]
-    said += database.metadata("cupti_problem")
-    yield Check(what, theirs > 0 or bool(said), f"{theirs} activities in its trace, {ours} kernels in the recording; " + (said[-1] if said else "no message mentions CUPTI"))
-    yield Check("torch.profiler's trace or the recording contains the kernels", theirs > 0 or ours > 0, f"{theirs} in its trace, {ours} in the recording")
+    theirs, ours = len(load(trace)), kernels_behind_marker(database)
+    refused, held = said_of_profiler(outcome.err), database.metadata("cupti_problem")
+    counts = f"{theirs} activities in its trace, {ours} kernels of the same time in the recording"
+    yield Check(what, theirs > 0 or bool(refused), f"{counts}; {refused or 'record does not say that torch.profiler could not record'}")
+    yield Check("the recording contains the kernels that ran under torch.profiler, or says why not", ours > 0 or bool(held), "; ".join([counts, *held]))
+
+
+def said_of_profiler(text):
+    """The sentence of `record` that torch.profiler could not use CUPTI; empty if there is none."""
+    lines = [line for line in text.splitlines() if re.match(r"rankscope: cupti: torch\.profiler .*could not record.*CUPTI", line)]
+    return lines[0] if lines else ""
+
+
+def kernels_behind_marker(database):
+    """What ran once the program had started its profiler: that may have taken CUPTI from the recorder."""
+    names = [name for _, _, name in database.spans("compute")]
+    places = [i for i, name in enumerate(names) if MARKER in name]
+    return len(names) - places[-1] - 1 if places else 0
 
 
 def check_ways(session):
@@ -171,8 +184,7 @@ def check_nccl(session):
     yield from session.keep(recording, "ranks-nccl")
     report = session.report(recording)
     yield Check("both ranks of NCCL are in the report", report["run"]["ranks"] == 2, f"{report['run']['ranks']} ranks")
-    told = report["collectives"]
-    matched, alone = (told.get("matched", 0), told.get("unmatched", 0)) if isinstance(told, dict) else (0, 0)
+    matched, alone = session.matched(report)
     yield Check("all of NCCL's collectives are matched", matched > 0 and alone == 0, f"{matched} matched, {alone} not")
     yield check_collectives(session.database(recording).collectives())
     yield session.quality(recording, report)
@@ -189,19 +201,18 @@ def check_levels(session):
     recording, check = two_ranks(session, "ranks-kernel", "nccl", ("--nccl", "kernel", "--collect", "annotate,nvtx,nccl"))
     yield check
     if recording is not None:
-        timed, all_of_them = session.database(recording).timed_collectives()
-        yield Check("--nccl kernel records the times of collectives from the GPU's timer", timed > 0, f"{timed} of {all_of_them} have times")
+        yield check_timed(*session.database(recording).timed_collectives())
 
 
 def check_long(session):
-    """Nothing is dropped in a training run of a minute, with the ring as it is by default."""
-    seconds = int(min(LONG_S, session.machine.left - 25))
+    """Nothing is dropped in a training run of a minute, with the ring as it is by default. Its time includes warm-up and import."""
+    seconds = int(min(LONG_S, session.machine.left - AROUND_LONG_S))
     what = f"a training run of {LONG_S} s is recorded without drops"
     if seconds < LEAST_LONG_S:
         yield Check(what, None, "no time was left")
         return
     words = train_words("--seconds", seconds, widths=(WIDE,))
-    recording, outcome = session.record("long", ["--pytorch"], words, seconds=seconds + 60, least=seconds + 15)
+    recording, outcome = session.record("long", ["--pytorch"], words, seconds=seconds + 60, least=seconds + AROUND_LONG_S - 1)
     what = f"a training run of {seconds} s is recorded without drops"
     if not outcome.ok:
         raise Ends(must(blame(what, outcome, session, lambda one: one.plain(train_words()))))

@@ -1,9 +1,9 @@
 """Sections of scripts/gpu-check that train with the reference trainer: on the GPU its losses must be those of the CPU."""
 import pathlib
 
-from gpu_compare import Check, check_losses
+from gpu_compare import Check, check_losses, check_operations
 from gpu_machine import Aside
-from gpu_session import blame, must
+from gpu_session import Ends, blame, must
 
 LIKE_THIS = ("--steps", "3", "--dtype", "f64")
 ALONE = (("--parallel", "single", "--model", "gpt"), ("--parallel", "single", "--model", "resnet18"),
@@ -90,18 +90,30 @@ def check_alone(session, references):
         yield session.quality(recording)
 
 
+def check_recording(session, words):
+    """What the report says of the operations of a mode with two ranks."""
+    try:
+        report = session.report(session.machine.folder / f"gpu-{name_of(words)}.rankscope")
+    except Ends as end:
+        return end.check
+    return check_operations(words, *session.matched(report), session.count(report, "comm_not_announced"))
+
+
 def check_together(session, references):
-    """Whether NCCL takes several ranks on one GPU is not ours to promise: behind the first mode that fails also without the
-    recorder no other one is tried."""
+    """Whether NCCL takes several ranks on one GPU is not ours to promise: if the first mode fails also without the recorder, no
+    other one is tried. Once a mode has passed, a later one that fails is a fault of the trainer."""
     if not trainer_of(session):
         return
-    refused = ""
+    refused, shares = "", False
     for words in TOGETHER:
         if refused:
             yield Check(f"train {' '.join(words)} gives the same losses as on the CPU", None, f"not tried, since {refused}")
             continue
-        check = check_device(session, references, words, SHARING)
+        check = check_device(session, references, words, SHARING, is_must=shares)
         yield check
+        if check.passed:
+            shares = True
+            yield check_recording(session, words)
         if check.passed is None and check.said != "no time was left":
             refused = f"{words[3]} does not run on this machine, recorded or not"
 

@@ -1,10 +1,12 @@
 // rankscope doctor: what can be recorded here, each line with what to do about it.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "programs.h"
 #include "rankscope/collectors/gpu_state.h"
@@ -87,13 +89,21 @@ std::string source_lines() {
   return text;
 }
 
+/// As one line: a program may be given to python3 -c as a word of many.
+std::string command_text(const std::vector<std::string>& words) {
+  std::string command;
+  for (const std::string& word : words) command += (command.empty() ? "" : " ") + word;
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  std::ranges::replace_if(command, is_control, ' ');
+  return command;
+}
+
 std::string advice(std::string_view what, const std::string& line) {
   return format("     {:<20} -> {} {}\n", "", what, line);
 }
 
 std::string segments_lines(const collectors::LeftSpool& left) {
-  std::string command;
-  for (const std::string& word : left.command) command += (command.empty() ? "" : " ") + word;
+  const std::string command = command_text(left.command);
   std::string text = format("note {:<20} {}: {}, {:.1f} MB on disk{}{}\n", "left-over recording", left.path.string(),
                             counted(left.segments, "segment"), static_cast<double>(left.bytes) / 1e6,
                             command.empty() ? "" : ", command: ", command);

@@ -7,8 +7,9 @@
 - Where the user's code is: samples, rankscope_stacks.py; not there with --no-stacks.
 - backward(): a range. Bytes of CUDA's caching allocator: counters, once a step.
 
-A torch.profiler of the program takes precedence: operators are left to it while it runs. The program goes on whatever
-happens here; what goes wrong is told in the recording, once.
+A torch.profiler of the program takes precedence: operators are left to it while it runs. CUPTI is not: if the recorder uses
+it, the recording tells that the trace of torch.profiler has no work of GPUs. The program goes on whatever happens here; what
+goes wrong is told in the recording, once.
 """
 import atexit
 import ctypes
@@ -51,6 +52,7 @@ class _Table(ctypes.Structure):
         ("optimizer_stepped", _function(ctypes.c_int64)),
         ("c10d_observe", ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.c_char_p)),
         ("c10d_group", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)),
+        ("holds_cupti", ctypes.PYFUNCTYPE(ctypes.c_int)),
     ]
 
 
@@ -151,10 +153,12 @@ class _Observer:
             self.quietly(self.leave_operators)
             here.other = True
             try:
-                return enable(*args, **kwargs)
+                started = enable(*args, **kwargs)
             except BaseException:
                 self.return_operators()
                 raise
+            self.unless_failed(self.tell_of_profiler_without_gpu, *args[1:2])
+            return started
 
         def disable_profiler():
             try:
@@ -171,6 +175,12 @@ class _Observer:
         profiler._enable_profiler = enable_profiler
         profiler._disable_profiler = disable_profiler
         profiler._run_on_profiler_stop = run_on_profiler_stop
+
+    def tell_of_profiler_without_gpu(self, activities=()):
+        """CUPTI takes one profiler per process: as long as the recorder is that one, the trace of torch.profiler has no
+        kernels and copies."""
+        if any(getattr(one, "name", "") == "CUDA" for one in activities) and self.table.holds_cupti():
+            self.table.metadata(b"torch_profiler_without_gpu", b"the recorder uses CUPTI")
 
     def return_operators(self):
         """To this thread, if it was observed before the program's profiler started."""
@@ -234,11 +244,11 @@ class _Observer:
             self.stacks.follow(threading.get_ident())
 
     def begin_operators(self):
+        self.give_way_to_profilers()
         itt = getattr(getattr(self.torch, "profiler", None), "itt", None)
         if itt is None or not itt.is_available():
             _tell(self.table, "this PyTorch was built without ITT: its operators are not recorded")
             return
-        self.give_way_to_profilers()
         self.observes_operators = True
         self.unless_failed(self.observe_operators)
         # The children of a fork are loader workers and the like; they have nothing to do with the steps.

@@ -140,6 +140,21 @@ class Layers(unittest.TestCase):
         self.assertIn("is not in RANKSCOPE_SUBJECTS_core", order("core/src/new/x.cpp", "low/a.h")[1])
 
 
+    def test_headers_do_not_include_themselves_through_others(self):
+        tree = {"core/src/x/b.h": '#include "x/a.h"\n', "core/src/x/c.cpp": '#include "x/a.h"\n'}
+        status, out = layers("core/src/x/a.h", '"x/b.h"', files=tree)
+        self.assertEqual(status, 1)
+        self.assertIn("a circle of includes: core/src/x/a.h -> core/src/x/b.h -> core/src/x/a.h", out)
+        self.assertEqual(layers("core/src/x/a.h", '"x/d.h"', files={**tree, "core/src/x/d.h": ""})[0], 0)
+
+    def test_folders_without_an_order_are_not_in_a_circle(self):
+        tree = {f"gui/views/src/{name}.h": "" for name in ("a/x", "b/y")}
+        tree["gui/views/src/a/one.cpp"] = '#include "b/y.h"\n'
+        self.assertEqual(layers("gui/views/src/c/two.cpp", '"a/x.h"', files=tree)[0], 0)
+        status, out = layers("gui/views/src/b/two.cpp", '"a/x.h"', files=tree)
+        self.assertEqual(status, 1)
+        self.assertIn("a circle of includes: gui/views/", out)
+
     def test_public_headers_are_short(self):
         for lines, text in ((150, ""), (151, "core/include/rankscope/core/a.h: 151 lines, more than the 150")):
             long = {"core/include/rankscope/core/a.h": "\n" * lines, "core/src/b.h": "\n" * 300}

@@ -1,5 +1,7 @@
 """All of scripts/gpu-check, from a bundle to its page, with everything played that needs a GPU (tests/scripts/fakes); and
 that it refuses where there is none."""
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -45,6 +47,7 @@ def make_bundle(folder, ours, without=()):
     shutil.copytree(HERE / "fakes/bin", home / "bin")
     shutil.copytree(HERE / "fakes/gpu", home / "gpu")
     (home / "bin/rankscope-train").write_text("")
+    (home / "COMMIT").write_text("abc1234\n")
     for name in without:
         (home / name).unlink()
     for name, events in (("pytorch", ours), ("kineto", WORK)):
@@ -70,7 +73,7 @@ class Result:
 
 CUDA, RAW, COUNTERS, PYTORCH = "A CUDA", "Raw", "Counters", "A PyTorch"
 GLOO, NCCL, OPTIONS, WINDOWS = "Two ranks with G", "Two ranks with N", "Options", "Windows"
-ALONE, TOGETHER = "The reference trainer, one", "The reference trainer, two"
+ALONE, TOGETHER, LONG = "The reference trainer, one", "The reference trainer, two", "A minute"
 
 
 def check(*faults, ours=WORK, only=("",), before="", words=(), without=()):
@@ -93,11 +96,14 @@ class WholeCheck(unittest.TestCase):
         self.assertEqual(sorted(result.files), ["activities-h100-80gb-hbm3.cupti", "counters.rankscope.tar.zst", "cuda.rankscope.tar.zst", "gpu-check.log", PAGE,
                                                 "kineto.json.gz", "pytorch.rankscope.tar.zst", "ranks-nccl.rankscope.tar.zst"])
         for sentence in ("Verdict: passed.", "| the same number of each kernel as in Kineto's trace | passed | 2 in both |", "| torch | 2.11.0+cu130, CUDA 13.0 |",
+                         "| train --ranks 2 --parallel ddp: all operations are matched, and each operation of NCCL is an announced one | passed | 40 matched, 0 not; 0 not announced |",
                          "| SMs are active while kernels occupy all of them, and idle otherwise | passed | median 98.5 % while busy, 0.5 % while idle |",
                          "| all of NCCL's collectives are matched | passed | 40 matched, 0 not |",
                          "| train --ranks 2 --parallel ddp gives the same losses as on the CPU | passed | 1 of 1 steps, relative difference at most 0.0e+00 |",
                          "| train --parallel ddp+mp --ranks 1 --devices 1 gives the same losses as on the CPU | passed |"):
             self.assertIn(sentence, result.page)
+        self.assertIn("| commit | abc1234 |", result.page)
+        self.assertRegex(result.page, r"\| first import of torch \| \d+\.\d s, before all sections \|")
         self.assertRegex(result.page, r"\| time \| \d+ s of at most 450 s \|")
         self.assertRegex(result.page, r"## Two ranks with NCCL\n\nTook \d+ s of at most 90 s\.")
         self.assertRegex(result.log, r"== .* ended, status 0, \d+\.\d\d s: RANK=0 .*gpu/kernels'?\n")
@@ -139,6 +145,13 @@ class HangsAndCrashes(unittest.TestCase):
         self.assertEqual(result.failed(), ["two ranks on one GPU train with gloo under the recorder", "two ranks on one GPU train with nccl under the recorder",
                                            "train --ranks 2 --parallel tp gives the same losses as on the CPU"])
         self.assertIn("it runs without the recorder, but not with it: status -11", result.page)
+
+    def test_a_mode_that_fails_where_another_one_passed_is_a_fault_of_the_trainer(self):
+        result = check("a mode hangs", only=(TOGETHER,))
+        self.assertEqual(result.status, 1, result.said)
+        self.assertEqual(result.failed(), ["train --ranks 2 --parallel pp gives the same losses as on the CPU",
+                                           "train --ranks 2 --parallel pp --schedule zb-v gives the same losses as on the CPU"])
+        self.assertIn("| train --ranks 2 --parallel tp gives the same losses as on the CPU | passed |", result.page)
 
     def test_what_does_not_run_alone_either_is_not_tried(self):
         result = check("nccl refuses", "sharing refused", only=(GLOO, NCCL, TOGETHER))
@@ -202,6 +215,19 @@ class Findings(unittest.TestCase):
     def test_a_torch_profiler_that_records_nothing_and_says_nothing_fails(self):
         result = check("silent torch.profiler", only=(WINDOWS,))
         self.assertEqual(result.failed(), ["torch.profiler works inside a recorded program, or a message says why it does not"], result.said)
+        self.assertIn("record does not say that torch.profiler could not record", result.page, "another line that mentions CUPTI does not count")
+
+    def test_a_torch_profiler_that_takes_everything_fails(self):
+        result = check("CUPTI taken", only=(WINDOWS,))
+        self.assertEqual(result.failed(), ["the recording contains the kernels that ran under torch.profiler, or says why not"], result.said)
+
+    def test_collectives_without_times_or_partners_fail(self):
+        result = check("few times", "not announced", only=(NCCL, TOGETHER))
+        what = "train --ranks 2 --parallel %s: all operations are matched, and each operation of NCCL is an announced one"
+        self.assertEqual(len(result.failed()), 12, result.said)
+        self.assertEqual(result.failed()[:2], ["--nccl kernel records the times of collectives from the GPU's timer", what % "ddp"])
+        self.assertIn("| 40 matched, 0 not; 7 not announced |", result.page)
+        self.assertIn(what % "tp", check("not matched", only=(TOGETHER,)).failed())
 
     def test_files_that_are_too_large_are_dropped_with_a_note(self):
         result = check("large packs", only=(CUDA, RAW))
@@ -212,6 +238,33 @@ class Findings(unittest.TestCase):
         result = check(only=(ALONE, TOGETHER), without=("bin/rankscope-train",))
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
         self.assertIn("the reference trainer trains", result.not_tried())
+
+
+class Plan(unittest.TestCase):
+    # Seconds that sections take on an H200, the last one if it trains for a minute.
+    TOOK = {CUDA: 6, RAW: 1, COUNTERS: 5, PYTORCH: 95, GLOO: 16, NCCL: 67, OPTIONS: 16, WINDOWS: 19, ALONE: 10, TOGETHER: 11 * 6, LONG: 76}
+
+    def shares(self, minutes):
+        """{begin of the title of a section: its seconds} if 6 s pass before the first."""
+        sys.path.insert(0, str(SCRIPTS))
+        loader = importlib.machinery.SourceFileLoader("gpu_check", str(SCRIPTS / "gpu-check"))
+        script = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_check", loader))
+        loader.exec_module(script)
+        jobs, left, shares = script.jobs_of(("NVIDIA H200", "580")), 60 * minutes - 6, {}
+        for number, job in enumerate(jobs):
+            title = next(one for one in self.TOOK if job.title.startswith(one))
+            shares[title] = script.share_of(jobs[number:], left)
+            left -= min(self.TOOK[title], shares[title])
+        return shares
+
+    def test_with_six_minutes_all_modes_of_two_ranks_are_tried(self):
+        for minutes in (6, 7, 7.5):
+            self.assertGreaterEqual(self.shares(minutes)[TOGETHER], self.TOOK[TOGETHER], minutes)
+
+    def test_where_time_is_short_the_long_run_is_shorter_but_not_left_out(self):
+        self.assertGreaterEqual(self.shares(7)[LONG], self.TOOK[LONG])
+        self.assertGreaterEqual(self.shares(5)[TOGETHER], 25)
+        self.assertGreaterEqual(self.shares(5)[LONG], 15 + 16)
 
 
 class Refusal(unittest.TestCase):

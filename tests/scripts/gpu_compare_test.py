@@ -190,6 +190,22 @@ class Told(unittest.TestCase):
         self.assertFalse(gpu_compare.check_collectives([]).passed)
 
 
+class Operations(unittest.TestCase):
+    def test_nearly_all_collectives_need_times(self):
+        self.assertTrue(gpu_compare.check_timed(128, 128).passed)
+        self.assertTrue(gpu_compare.check_timed(122, 128).passed)
+        self.assertFalse(gpu_compare.check_timed(1, 128).passed)
+        self.assertFalse(gpu_compare.check_timed(0, 0).passed)
+
+    def test_all_of_the_trainer_are_matched_and_announced(self):
+        ddp, pipeline = ("--ranks", "2", "--parallel", "ddp"), ("--ranks", "2", "--parallel", "pp", "--schedule", "zb-v")
+        self.assertTrue(gpu_compare.check_operations(ddp, 40, 0, 0).passed)
+        self.assertFalse(gpu_compare.check_operations(ddp, 40, 1, 0).passed)
+        self.assertFalse(gpu_compare.check_operations(ddp, 40, 0, 1).passed)
+        self.assertFalse(gpu_compare.check_operations(ddp, 0, 0, 0).passed)
+        self.assertTrue(gpu_compare.check_operations(pipeline, 0, 0, 0).passed, "it has no collectives")
+
+
 class Costs(unittest.TestCase):
     def passed(self, alone, recorded, operators, kineto, most=0.01):
         runs = {"alone": alone, "recorded": recorded, "with --pytorch": operators, "torch.profiler": kineto}

@@ -239,7 +239,7 @@ std::vector<PeerRanks> peers_of(const Run& run, const Report& report) {
   std::vector<PeerRanks> classes;
   if (!report.steps || !report.rank_rows) return classes;
   for (const PeerClass& peers : peer_classes(run, *report.steps, *report.rank_rows)) {
-    classes.push_back({peers.name, {}});
+    classes.push_back({peers.name, peers.caveat, peers.is_only, {}});
     for (const RankRow* row : peers.rows) classes.back().ranks.push_back(row->rank);
   }
   return classes;

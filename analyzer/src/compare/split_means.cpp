@@ -42,7 +42,10 @@ SplitMean mean_of(const RunDigest& run, std::span<const RankId> ranks) {
 
 SplitChange change_of(const RunDigest& a, const RunDigest& b, std::string who, std::vector<RankId> ranks_a,
                       std::vector<RankId> ranks_b) {
-  SplitChange change{std::move(who), std::move(ranks_a), std::move(ranks_b), {}, {}};
+  SplitChange change;
+  change.who = std::move(who);
+  change.ranks_a = std::move(ranks_a);
+  change.ranks_b = std::move(ranks_b);
   change.a = mean_of(a, change.ranks_a);
   change.b = mean_of(b, change.ranks_b);
   return change;
@@ -69,14 +72,22 @@ void pair_by_number(const RunDigest& a, const RunDigest& b, std::span<const Rank
 }
 
 void pair_by_class(const RunDigest& a, const RunDigest& b, SplitComparison& result) {
+  std::string caveat;
   for (const PeerRanks& peers : a.peers) {
     const auto same = std::ranges::find(b.peers, peers.name, &PeerRanks::name);
-    if (same != b.peers.end()) result.ranks.push_back(change_of(a, b, peers.name, peers.ranks, same->ranks));
+    if (same == b.peers.end()) continue;
+    result.ranks.push_back(change_of(a, b, peers.name, peers.ranks, same->ranks));
+    result.ranks.back().is_of_all = peers.is_only && same->is_only;
+    if (caveat.empty()) caveat = !peers.caveat.empty() ? peers.caveat : same->caveat;
   }
-  result.pairing =
-      result.ranks.empty()
-          ? "The ranks are not paired: the runs have different ranks, and no ranks do equal work in both runs."
-          : "The runs have different ranks: ranks that do equal work are compared with each other.";
+  if (result.ranks.empty()) {
+    result.pairing =
+        "The ranks are not paired: the runs have different ranks, and no ranks do equal work in both runs.";
+  } else if (caveat.empty()) {
+    result.pairing = "The runs have different ranks: ranks that do equal work are compared with each other.";
+  } else {
+    result.pairing = format("The runs have different ranks: all ranks are compared with all, because {}.", caveat);
+  }
 }
 
 }  // namespace

@@ -230,7 +230,7 @@ std::vector<NotedTable> split_tables(const ComparisonView& view) {
   if (!view.comparison.split) return {};
   const SplitComparison& split = *view.comparison.split;
   std::vector<NotedTable> tables{parts_table(view)};
-  const bool says_more = split.ranks.size() > 1 || (split.ranks.size() == 1 && split.ranks.front().who != "all ranks");
+  const bool says_more = split.ranks.size() > 1 || (split.ranks.size() == 1 && !split.ranks.front().is_of_all);
   if (says_more) {
     tables.push_back(ranks_table(view));
   } else {

@@ -40,7 +40,8 @@ Json row_json(const DataLoadingRow& row) {
   number("work_ns", row.work_ns);
   put(out, "ready_ahead", rounded(row.ready_ahead, 3), row.why_unknown);
   put(out, "workers_needed", workers_needed(row),
-      known ? "no batch was loaded, or the training loop needed none" : row.why_unknown);
+      known ? "no batch was loaded, the training loop asked for no batch, or it did nothing but wait for data"
+            : row.why_unknown);
   return out;
 }
 

@@ -45,9 +45,10 @@ class Pools {
       const AttributeRange said = run_.attributes_of(mark);
       const std::int64_t device = number(said, device_).value_or(0);
       const auto bytes = is_destroyed(said) ? 0 : number(said, bytes_);
-      if (!bytes || *bytes < 0 || *bytes > largest_memory || device < 0 || device > most_devices) continue;
+      const auto address = number(said, address_);  // without it, nothing tells one pool from another
+      if (!bytes || !address || *bytes < 0 || *bytes > largest_memory || device < 0 || device > most_devices) continue;
       Line& line = found[{rank, static_cast<std::int32_t>(device)}];
-      std::int64_t& size = line.size_of[number(said, address_).value_or(0)];
+      std::int64_t& size = line.size_of[*address];
       if (line.sum - size + *bytes > largest_memory) continue;
       line.sum += *bytes - size;
       size = *bytes;

@@ -15,7 +15,8 @@ namespace {
 
 constexpr double least_share = 0.01;  // of a mean step
 constexpr double least_sigmas = 3.5;
-constexpr double by_chance = 0.05;  // that an even run has a row
+constexpr std::int64_t least_samples = 3;  // of a line of a rank that is not compared
+constexpr double by_chance = 0.05;         // that an even run has a row
 constexpr std::array phases{CodePhase::host, CodePhase::compute, CodePhase::data, CodePhase::worker};
 
 struct Row {
@@ -32,12 +33,14 @@ double sigmas_among(std::span<const RankCode> codes) {
   return std::max(least_sigmas, std::sqrt(2 * std::log(static_cast<double>(compared) / (2 * by_chance))));
 }
 
+std::int64_t least_ns(const Report& report) {
+  return static_cast<std::int64_t>(least_share * static_cast<double>(report.steps->mean_ns));
+}
+
 std::vector<Row> rows_of(const Report& report) {
   std::vector<Row> rows;
   const std::span<const RankCode> codes = report.python_stacks->ranks;
-  const SlowCodeLimits limits{
-      .least_ns = static_cast<std::int64_t>(least_share * static_cast<double>(report.steps->mean_ns)),
-      .sigmas = sigmas_among(codes)};
+  const SlowCodeLimits limits{.least_ns = least_ns(report), .sigmas = sigmas_among(codes)};
   for (const CodePhase phase : phases) {
     const CodeOfPeers compared{codes, std::span{&phase, 1}};
     for (std::size_t rank = 0; rank < codes.size(); ++rank)
@@ -49,12 +52,34 @@ std::vector<Row> rows_of(const Report& report) {
   return rows;
 }
 
-NotedTable nothing_stands_out(std::span<const RankCode> codes) {
+/// Lines of the only rank that was sampled: there is nothing to compare them with, but they say what its host does.
+NotedTable lines_of(const RankCode& code, std::int64_t least_ns, std::size_t most) {
+  NotedTable noted{"Python code",
+                   format("lines of rank {} that take the most time, mean per step", code.rank.value),
+                   Table{{{"function", Align::left}, {"line", Align::left}, {"while", Align::left}, {"ms"}}, {}},
+                   {}};
+  std::vector<const CodeLine*> lines;
+  for (const CodeLine& line : code.lines)
+    if (line.samples >= least_samples && code.per_step(line.ns) >= least_ns) lines.push_back(&line);
+  noted.left_out = left_out(lines.size(), most);
+  lines.resize(lines.size() - noted.left_out.rows);
+  const Means one{1, 1};
+  for (const CodeLine* const line : lines)
+    noted.table.rows.push_back({{printable(line->function)},
+                                {printable(format("{}:{}", line->file, line->line))},
+                                {std::string{name_of(line->phase)}},
+                                {one.ms(code.per_step(line->ns))}});
+  noted.notes.push_back(
+      format("Only the code of rank {} was sampled: there is nothing to compare it with.", code.rank.value));
+  noted.notes.emplace_back(
+      "While host: outside of operators, forward, backward and optimizer. The samples are few: a time from n samples "
+      "is uncertain by about √n samples.");
+  return noted;
+}
+
+NotedTable nothing_stands_out() {
   NotedTable noted{.title = "Python code", .what = {}, .table = {}};
-  noted.notes.push_back(codes.size() < 2
-                            ? format("Only the code of rank {} was sampled: there is nothing to compare it with.",
-                                     codes.front().rank.value)
-                            : "No function takes clearly longer on one rank than on the others.");
+  noted.notes.emplace_back("No function takes clearly longer on one rank than on the others.");
   return noted;
 }
 
@@ -62,8 +87,10 @@ NotedTable nothing_stands_out(std::span<const RankCode> codes) {
 
 std::vector<NotedTable> python_stacks_tables(const Report& report, std::size_t most) {
   if (!report.python_stacks || !report.steps) return {};
+  const std::vector<RankCode>& codes = report.python_stacks->ranks;
+  if (codes.size() == 1) return {lines_of(codes.front(), least_ns(report), most)};
   std::vector<Row> rows = rows_of(report);
-  if (rows.empty()) return {nothing_stands_out(report.python_stacks->ranks)};
+  if (rows.empty()) return {nothing_stands_out()};
   NotedTable noted{"Python code", "functions in which a rank spends more time than the others, mean per step",
                    Table{{{"rank"},
                           {"function", Align::left},

@@ -72,9 +72,9 @@ void choose_scaling(ScaleAnswer& answer, const ScaleOptions& options) {
   if (first.ranks != last.ranks && known) {
     if (all([&](const ScalePoint& run) { return *run.batch == *first.batch; })) {
       answer.scaling = Scaling::strong;
-      answer.why_scaling = "all runs have the same batch";
+      answer.why_scaling = "the total batch size is the same in all runs";
     } else if (all([&](const ScalePoint& run) { return same_per_rank(run, first); })) {
-      answer.why_scaling = "the batch grows with the number of ranks";
+      answer.why_scaling = "the total batch size grows with the number of ranks";
     } else {
       answer.why_scaling = format(
           "assumed, since batches of {} on {} and of {} on {} are equal neither per rank nor in total; give --strong "

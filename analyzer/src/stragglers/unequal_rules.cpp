@@ -157,8 +157,8 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
                             counted(steps, "step"), counted(times.size() - 1, "peer"), above);
   if (few && quantity.may_be_waiting)
     finding.evidence +=
-        "; the rank is either slow itself, or waits during this time for a rank that is slow in another part of the "
-        "step";
+        "; it is not known whether the rank itself is slow, or spends this time waiting for a rank that is slow in "
+        "another part of the step";
   finding.evidence += code_of(unequal, quantity, rank, excess);
   finding.advice = quantity.advice;
   if (few && !quantity.may_be_waiting && usual == 0 && unequal.steps >= least_steps)

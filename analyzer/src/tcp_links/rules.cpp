@@ -27,6 +27,15 @@ std::string evidence_of(const SlowTcpLink& slow) {
                 slow.compared > 1 ? " (median)" : "");
 }
 
+/// A rank that is late for a reason of its own also takes its data late, which looks like a slow network to its
+/// senders.
+bool leads_to_slow_rank(const Report& report, const SlowTcpLink& slow) {
+  return slow.to.is_set() && report.stragglers &&
+         std::ranges::any_of(report.stragglers->rows, [&](const Straggler& row) {
+           return row.rank == slow.to && row.kind != StragglerKind::network;
+         });
+}
+
 FindingSeverity severity_of_link(const RuleContext& context, const SlowTcpLink& slow) {
   const auto step_ns = static_cast<double>(context.everybody.per_step(context.everybody.total.window_ns));
   const bool known = slow.cost_ns && step_ns > 0;
@@ -55,6 +64,7 @@ void judge_tcp_links(const RuleContext& context, std::vector<Finding>& findings)
   const Report& report = context.report;
   if (!report.tcp_links) return;
   for (const SlowTcpLink& slow : report.tcp_links->slow) {
+    if (leads_to_slow_rank(report, slow)) continue;
     Finding finding;
     finding.id = "slow_tcp_link";
     finding.severity = severity_of_link(context, slow);

@@ -44,7 +44,6 @@ inline constexpr std::string_view group_ranks = "Process Group Ranks";
 inline constexpr std::string_view rank_start = "Global rank start";
 inline constexpr std::string_view rank_stride = "Global rank stride";
 inline constexpr std::string_view sequence = "Seq";
-inline constexpr std::string_view comms_id = "Comms Id";
 inline constexpr std::string_view rank = "Rank";
 inline constexpr std::string_view source_rank = "Src Rank";
 inline constexpr std::string_view destination_rank = "Dst Rank";

@@ -22,11 +22,30 @@ std::string text_of(const unsigned char (&bytes)[16]) {
   return text;
 }
 
+std::string library_of_driver() {
+  const char* const named = std::getenv("RANKSCOPE_CUDA");
+  return named != nullptr && *named != '\0' ? named : "libcuda.so.1";
+}
+
 }  // namespace
 
+std::optional<int> cuda_of_driver() {
+  void* const handle = dlopen(library_of_driver().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return std::nullopt;
+  const auto version_of = reinterpret_cast<int (*)(int*)>(dlsym(handle, "cuDriverGetVersion"));
+  int version = 0;
+  const bool known = version_of != nullptr && version_of(&version) == success && version > 0;
+  dlclose(handle);
+  return known ? std::optional{version} : std::nullopt;
+}
+
+int (*harmless_driver_call())(int*) {
+  void* const handle = dlopen(library_of_driver().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  return handle == nullptr ? nullptr : reinterpret_cast<int (*)(int*)>(dlsym(handle, "cuDeviceGetCount"));
+}
+
 CudaDriver::CudaDriver() {
-  const char* const named = std::getenv("RANKSCOPE_CUDA");
-  const std::string library = named != nullptr && *named != '\0' ? named : "libcuda.so.1";
+  const std::string library = library_of_driver();
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     problem_ = format("{} cannot be loaded; it is needed to find out which GPUs are used", library);

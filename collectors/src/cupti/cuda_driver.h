@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,13 @@ struct CudaDevice {
   std::uint32_t ordinal = 0;  ///< in this process
   std::string uuid{};         ///< as nvidia-smi prints it
 };
+
+/// The newest CUDA that the driver runs: 12040 for CUDA 12.4. Nothing if there is no driver, or if it does not tell.
+/// Needs no initialised CUDA.
+[[nodiscard]] std::optional<int> cuda_of_driver();
+
+/// cuDeviceGetCount of the driver that the process has: it asks no device anything, and CUPTI records it. Null without.
+[[nodiscard]] int (*harmless_driver_call())(int*);
 
 class CudaDriver {
  public:

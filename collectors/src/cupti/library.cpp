@@ -3,10 +3,12 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <vector>
 
+#include "cupti/cuda_driver.h"
 #include "cupti/records.h"
 #include "rankscope/core/format.h"
 
@@ -38,6 +40,13 @@ Loaded loaded_libraries() {
   return loaded;
 }
 
+/// CUPTI of CUDA 13 needs a driver for CUDA 13; that of CUDA 12 also works with newer drivers (CUPTI guide, 2.1).
+void prefer_what_fits(std::vector<std::string>& paths, std::optional<int> driver) {
+  constexpr int cuda_13 = 13'000;
+  if (!driver || *driver >= cuda_13) return;
+  std::ranges::stable_partition(paths, [](const std::string& path) { return !path.ends_with(".13"); });
+}
+
 /// Where it may be, best first. Names without a folder are the dynamic linker's business.
 std::vector<std::string> candidates() {
   const Loaded loaded = loaded_libraries();
@@ -54,6 +63,7 @@ std::vector<std::string> candidates() {
   paths.insert(paths.end(), {"libcupti.so.13", "libcupti.so.12"});
   for (const char* const folder : {"/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"})
     for (const char* const name : {"libcupti.so.13", "libcupti.so.12"}) paths.push_back(std::string{folder} + name);
+  prefer_what_fits(paths, cuda_of_driver());
   return paths;
 }
 
@@ -93,7 +103,6 @@ std::string find_functions(void* library, Functions& call) {
   symbols.want("cuptiActivityEnableRuntimeApi", call.enable_runtime_call);
   symbols.want("cuptiActivityEnableDriverApi", call.enable_driver_call);
   symbols.want("cuptiActivityEnableAllSyncRecords", call.enable_all_sync_records);
-  symbols.want("cuptiActivityEnableCudaEventDeviceTimestamps", call.enable_event_device_times);
   symbols.need("cuptiActivityFlushAll", call.flush_all);
   symbols.need("cuptiActivityGetNextRecord", call.next_record);
   symbols.need("cuptiActivityGetNumDroppedRecords", call.dropped_records);
@@ -135,21 +144,26 @@ std::string refusal_of(std::uint32_t number) {
   return {};
 }
 
-// Of NVIDIA's release notes and reports in public (12.4: JuliaGPU/CUDA.jl 2328).
+// Of NVIDIA's release notes and reports in public (12.4: JuliaGPU/CUDA.jl 2328; 13.0: parca-dev/parcagpu 23).
 Fault fault_of(std::uint32_t number) {
-  constexpr std::uint32_t v13_4_update_1 = 130401;
+  constexpr std::uint32_t v13_0_update_1 = 130001, v13_4_update_1 = 130401;
   if (number == version::v12_4)
     return {"users have reported that 12.4 Update 1 loses kernels",
             "compare the number of launches with the number of kernels (kernels_without_launch), or use 12.5 or newer"};
+  if (number == v13_0_update_1)
+    return {
+        "users have reported that, after some 25 million kernels of CUDA graphs, 13.0 Update 1 uses about 1 GiB of "
+        "device memory and no longer reports the times of kernels",
+        "limit long recordings with --window or --duration, or use --cuda-graphs graph or a newer CUPTI"};
   if (number < v13_4_update_1)
     return {"versions before 13.4 Update 1 use more and more CPU time in long recordings",
             "limit long recordings with --window or --duration"};
   return {};
 }
 
-Library load_library() { return load_first(candidates()); }
+Library load_library(const Trial& trial) { return load_first(candidates(), trial); }
 
-Library load_first(std::span<const std::string> paths) {
+Library load_first(std::span<const std::string> paths, const Trial& trial) {
   std::string refused;
   std::string not_loaded;
   for (const std::string& path : paths) {
@@ -160,12 +174,14 @@ Library load_first(std::span<const std::string> paths) {
       continue;
     }
     Library library = examine(path, handle);
+    const bool tried = library.problem.empty() && trial;
+    if (tried) library.problem = trial(library);
     if (library.problem.empty()) {
       library.passed_over = refused;
       return library;
     }
     refused += format("{}{}: {}", refused.empty() ? "" : "; ", path, library.problem);
-    dlclose(handle);  // two of them in one process would disturb each other
+    if (!tried) dlclose(handle);  // two of them in one process would disturb each other
   }
   Library none;
   none.problem =

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@ namespace rankscope::collectors::cupti {
 /// CUptiResult, those that are told apart.
 namespace result {
 inline constexpr int success = 0;
+inline constexpr int incompatible_driver =
+    15;  ///< NOT_INITIALIZED: it does not work with the driver (CUPTI guide, 2.1)
 inline constexpr int insufficient_privileges = 35;
 inline constexpr int several_subscribers = 39;
 }  // namespace result
@@ -27,12 +30,17 @@ inline constexpr std::array profiler_calls{
     WatchedCall{.domain = 2, .number = 171, .starts = true}, WatchedCall{.domain = 2, .number = 172, .starts = false},
     WatchedCall{.domain = 1, .number = 308, .starts = true}, WatchedCall{.domain = 1, .number = 309, .starts = false}};
 
-/// What a program does all the time and nobody waits for: cudaGetLastError, cudaPeekAtLastError, cudaSetDevice,
-/// cudaGetDevice, cudaEventCreate, cudaEventCreateWithFlags, cudaEventDestroy and cudaEventQuery of the runtime, which
-/// PyTorch's watchdog of NCCL polls; cuEventQuery, cuCtxGetCurrent, cuDevicePrimaryCtxGetState, cuKernelGetAttribute of
-/// the driver.
-inline constexpr std::array<std::uint32_t, 8> idle_runtime_calls{10, 11, 16, 17, 133, 134, 136, 138};
-inline constexpr std::array<std::uint32_t, 4> idle_driver_calls{120, 304, 392, 686};
+/// What a program does all the time and nobody waits for: questions that the host answers alone. Not those that often
+/// take long, since they load code (cudaFuncGetAttributes, cuKernelSetAttribute). Names: headers_test.cpp. Of the
+/// runtime: errors (10 to 12), the device (16, 17, 200), making and asking of events, which PyTorch's watchdog of NCCL
+/// polls (133 to 138), pointers (151), occupancy (207, 210, 251), whether a stream is being captured (317 to 327, 409,
+/// 461), and what stands for a kernel or function (336, 406, 468).
+inline constexpr std::array<std::uint32_t, 24> idle_runtime_calls{
+    10, 11, 12, 16, 17, 133, 134, 136, 138, 151, 200, 207, 210, 251, 317, 318, 324, 325, 327, 336, 406, 409, 461, 468};
+/// Of the driver: the same, and cuKernelGetName (719), which the runtime calls for each launch while calls are
+/// recorded.
+inline constexpr std::array<std::uint32_t, 24> idle_driver_calls{
+    2, 3, 9, 85, 120, 137, 304, 310, 372, 373, 374, 392, 450, 451, 499, 536, 541, 626, 629, 677, 683, 686, 719, 729};
 
 using Subscriber = void*;
 using Callback = void (*)(void* user, int domain, std::uint32_t number, const void* data);
@@ -65,7 +73,6 @@ struct Functions {
   int (*enable_runtime_call)(std::uint32_t, std::uint8_t) = nullptr;  ///< optional, 12.5
   int (*enable_driver_call)(std::uint32_t, std::uint8_t) = nullptr;   ///< optional, 12.5
   int (*enable_all_sync_records)(std::uint8_t) = nullptr;             ///< optional, 12.8
-  int (*enable_event_device_times)(std::uint8_t) = nullptr;           ///< optional, 13.0
   int (*flush_all)(std::uint32_t) = nullptr;
   int (*next_record)(std::uint8_t*, std::size_t, void**) = nullptr;
   int (*dropped_records)(void*, std::uint32_t, std::size_t*) = nullptr;
@@ -84,11 +91,16 @@ struct Library {
   std::string passed_over;  ///< those before it that cannot be used, and why
 };
 
-/// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart. Two
-/// of them in one process would disturb each other.
-[[nodiscard]] Library load_library();
-/// The first of these that can be used. Those that cannot are let go of, and their reasons told.
-[[nodiscard]] Library load_first(std::span<const std::string> paths);
+/// Tries whether a library works with the driver: empty, or why it does not.
+using Trial = std::function<std::string(const Library&)>;
+
+/// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart:
+/// with a driver for CUDA 12, those of CUDA 12 before those of CUDA 13. Two of them in one process would disturb each
+/// other.
+[[nodiscard]] Library load_library(const Trial& trial = {});
+/// The first of these that can be used. Those that cannot are let go of, and their reasons told. One that fails the
+/// trial stays loaded, unused: it may have left functions with the driver.
+[[nodiscard]] Library load_first(std::span<const std::string> paths, const Trial& trial = {});
 
 /// What a version that is used does wrong, as far as a recording can show it; empty for none that is known of.
 struct Fault {

@@ -2,6 +2,7 @@
 #include "rankscope/collectors/annotate.h"
 
 #include "inject/c10d/observe.h"
+#include "inject/cupti/source.h"
 #include "inject/recorder/recorder.h"
 
 namespace rankscope::inject {
@@ -132,6 +133,8 @@ int is_recording() {
   return collects(collectors::Source::annotate) && gate.open.load(std::memory_order_relaxed) ? 1 : 0;
 }
 
+int holds_cupti() { return cupti::is_subscribed() ? 1 : 0; }
+
 constexpr rankscope_api_v1 table{
     .version = 1,
     .size = sizeof(rankscope_api_v1),
@@ -153,6 +156,7 @@ constexpr rankscope_api_v1 table{
     .optimizer_stepped = optimizer_stepped,
     .c10d_observe = c10d::observe,
     .c10d_group = c10d::expect_group,
+    .holds_cupti = holds_cupti,
 };
 
 }  // namespace

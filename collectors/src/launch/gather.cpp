@@ -173,6 +173,7 @@ bool any_step(const fs::path& recording) {
 
 Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary& summary) {
   std::set<std::int32_t> ranks;
+  std::vector<recording::RankEvidence> evidence;
   Progress progress{talk, paths.size()};
   std::size_t running = 0;
   std::optional<Error> failure;
@@ -191,6 +192,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     }
     const HeaderFacts facts = read_header(paths[i]);
     if (facts.rank >= 0) ranks.insert(facts.rank);
+    evidence.push_back(gathered->evidence);
     if (is_written(paths[i])) ++running;
     summary.processes += 1;
     summary.events += gathered->events;
@@ -198,12 +200,12 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     summary.events_dropped += gathered->events_dropped;
     summary.disk_refusals += facts.refusals;
     summary.world_size = std::max(summary.world_size, gathered->world_size);
-    add_to_story(summary.sources, gathered->metadata, gathered->activities);
+    add_to_story(summary.sources, *gathered);
     summary.details.bits |= details_recorded(gathered->metadata).bits;
     learn_pytorch(summary.pytorch, gathered->metadata);
     if (summary.metadata.empty() || facts.rank == 0) summary.metadata = gathered->metadata;
   }
-  summary.ranks = ranks.size();
+  summary.ranks = recording::only_rank(evidence) ? 1 : ranks.size();
   if (running > 0) {
     summary.notes.push_back(format("{} kept running after the command ended; events after that are not recorded",
                                    counted(running, "recorded process")));

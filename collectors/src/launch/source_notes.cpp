@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "rankscope/core/format.h"
 
@@ -15,8 +16,10 @@ struct ProblemKey {
 constexpr std::array problem_keys{ProblemKey{Source::cupti, "cupti_problem"}, ProblemKey{Source::nvml, "nvml_problem"},
                                   ProblemKey{Source::pm, "pm_problem"}};
 
-std::string_view value_of(const ProcessMetadata& metadata, std::string_view key) {
-  const auto found = std::ranges::find(metadata, key, &ProcessMetadata::value_type::first);
+using Metadata = decltype(recording::GatherSummary::metadata);
+
+std::string_view value_of(const Metadata& metadata, std::string_view key) {
+  const auto found = std::ranges::find(metadata, key, &Metadata::value_type::first);
   return found == metadata.end() ? std::string_view{} : std::string_view{found->second};
 }
 
@@ -55,16 +58,35 @@ std::string nccl_note(const SourceStory& story) {
       story.nccl_version.empty() ? "" : " ", story.nccl_version);
 }
 
+std::string profiler_note(std::uint64_t processes) {
+  return format(
+      "cupti: torch.profiler ran in {}, but could not record the GPU, because only one profiler in a process can use "
+      "CUPTI, and the recorder uses it; to leave CUPTI to torch.profiler, record with --collect "
+      "annotate,nvtx,host,nccl,nvml",
+      counted(processes, "process"));
+}
+
+std::string silent_note(const SourceStory& story) {
+  return format(
+      "nccl: NCCL{}{} loaded the profiler plugin and ran collectives, but reported none of them ({}): they were "
+      "recorded only as kernels. NCCL does not report each launch of a CUDA graph; --nccl kernel makes it do so. If "
+      "the program uses no CUDA graphs, please report this version of NCCL",
+      story.nccl_version.empty() ? "" : " ", story.nccl_version, counted(story.silent_plugins, "process"));
+}
+
 }  // namespace
 
-void add_to_story(SourceStory& story, const ProcessMetadata& metadata, std::uint64_t activities) {
+void add_to_story(SourceStory& story, const recording::GatherSummary& segment) {
+  const Metadata& metadata = segment.metadata;
   const auto has = [&](std::string_view key) { return value_of(metadata, key).empty() ? 0U : 1U; };
-  story.activities += activities;
+  story.activities += segment.activities;
   story.cuda_processes += has("cuda");
   story.nccl_processes += has("nccl_version");
   story.plugin_processes += has("nccl_profiler_version");
+  if (segment.nccl_kernels > 0 && segment.library_operations == 0) story.silent_plugins += has("nccl_profiler_version");
   story.contained += has("container");
   story.started += has("recording_switched_by");
+  story.without_gpu += has("torch_profiler_without_gpu");
   story.sampled_gpus += static_cast<std::uint64_t>(
       std::ranges::count_if(metadata, [](const auto& entry) { return entry.first.starts_with("pm_gpu_"); }));
   if (story.nccl_version.empty()) story.nccl_version = value_of(metadata, "nccl_version");
@@ -88,6 +110,7 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
   std::vector<std::string> notes;
   for (const SourceStory::Problem& problem : story.problems)
     notes.push_back(format("{}: {} ({})", id_of(problem.source), problem.text, counted(problem.processes, "process")));
+  if (story.without_gpu > 0) notes.push_back(profiler_note(story.without_gpu));
   if (story.cuda_processes == 0 && story.plugin_processes == 0) {
     notes.push_back(
         format("{}: no recorded process initialised CUDA, so nothing about GPUs was recorded; if the program does use "
@@ -101,8 +124,13 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
     notes.emplace_back(
         "pm: no GPU was sampled, because no process kept a primary CUDA context, as the CUDA runtime creates it, for "
         "long enough");
+  if (const char* const daemon = std::getenv("KINETO_USE_DAEMON"); asked.has(Source::cupti) && daemon != nullptr)
+    notes.emplace_back(
+        "cupti: KINETO_USE_DAEMON is set, so kernels and copies are missing from the first use of torch.profiler on, "
+        "if the program uses it; unset this variable");
   const bool may_talk = summary.ranks > 1 || story.nccl_processes > 0;
   if (asked.has(Source::nccl) && story.plugin_processes == 0 && may_talk) notes.push_back(nccl_note(story));
+  if (asked.has(Source::nccl) && story.silent_plugins > 0) notes.push_back(silent_note(story));
   return notes;
 }
 

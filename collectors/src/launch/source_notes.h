@@ -2,18 +2,16 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/collectors/record.h"
+#include "rankscope/core/recording/recording.h"
 
 namespace rankscope::collectors {
 
-using ProcessMetadata = std::vector<std::pair<std::string, std::string>>;
-
-/// Adds what one process reported about itself.
-void add_to_story(SourceStory& story, const ProcessMetadata& metadata, std::uint64_t activities);
+/// Adds what the segment of one process holds.
+void add_to_story(SourceStory& story, const recording::GatherSummary& segment);
 
 /// One sentence for each of the sources asked for that failed or recorded nothing: why, and what to do. `asked` is
 /// without those whose hook another tool keeps.

@@ -22,8 +22,11 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {records_unknown, "records_unknown", info,
      "The recording contains records of a newer version of the format; they were skipped. Use a newer rankscope to "
      "read them."},
-    {names_lost, "names_lost", error,
-     "Some events refer to names that are missing, or have names that were cut off at 4000 bytes."},
+    {names_lost, "names_lost", error, "Some events refer to names that are missing."},
+    {names_shortened, "names_shortened", info,
+     "Some names or attributes were too long: longer than 4000 bytes in a recording, or than 64 KiB in a trace of the "
+     "PyTorch profiler. In a recording, the names end with a number instead of their last part, so that different "
+     "names stay different, and attributes in JSON were left out. In a trace, they were cut off."},
     {spans_unclosed, "spans_unclosed", info,
      "Some spans were still open when their process stopped. They are shown as ending at the last event of that "
      "process, and marked as cut."},
@@ -31,8 +34,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some ranks of the job are not in the recording, so the true waits may be longer than the ones shown. Record "
      "every rank."},
     {rank_unknown, "rank_unknown", error,
-     "Some processes with events have no rank, or only a guessed one. Give --rank-env NAME when recording (or start "
-     "the processes with torchrun or srun), or --rank-map FILE=RANK when reading traces."},
+     "The ranks of some processes are not known, or were guessed, so the work of these processes may be missing in the "
+     "report. Give --rank-env NAME when recording (or start the processes with torchrun or srun), or --rank-map "
+     "FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
      "Several processes have the same rank, for example a training process and its loader workers. The process with "
      "the most events represents the rank."},
@@ -205,8 +209,6 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {manifest_damaged, "manifest_damaged", error,
      "manifest.json is damaged, so facts about the run are unknown, and so are losses that only it lists. Copy the "
      "recording again."},
-    {names_shortened, "names_shortened", info,
-     "Names and values of a trace that are longer than 64 KiB were cut off there."},
     {source_lost_events, "source_lost_events", data_loss,
      "The profiler that made the recording reported lost events, so some events are missing. Record fewer steps at a "
      "time, or use larger buffers."},
@@ -214,6 +216,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Strings that seem to contain passwords, tokens or other secrets are shown with *** in place of the secret. The "
      "input itself still contains the secrets: do not send it to others, but send a pack of it (`rankscope pack`). "
      "--keep-texts shows the strings as they were recorded."},
+    {processes_without_rank, "processes_without_rank", info,
+     "Some processes, such as launchers, have events but no rank. They recorded no kernels, copies, collectives or "
+     "steps, so they are not ranks of the job."},
 }};
 
 constexpr bool in_order() {

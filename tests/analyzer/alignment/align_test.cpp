@@ -316,7 +316,8 @@ TEST(AlignedClocks, UnknownHostsWhoseEndsDoNotAgreeAreAligned) {
 }
 
 TEST(AlignedClocks, DeviceTimesOfOneHostThatLieApartAreTakenApart) {
-  SimulatedRun plan{.clocks = {{}, {200'000, 0}}, .operations = 100, .head = "@run clock=same_host clock_error=1000\n"};
+  SimulatedRun plan{
+      .clocks = {{}, {200'000, 0}}, .operations = 100, .head = "@run source=kineto clock=same_host clock_error=1000\n"};
   std::string text = testing::text_of(plan);
   text.replace(text.find("host=h1"), 7, "host=h0");
   EXPECT_EQ(aligned(run_of(text)).alignment.moved, nullptr) << "times of a host share its clock";
@@ -335,6 +336,10 @@ TEST(AlignedClocks, DeviceTimesOfOneHostThatLieApartAreTakenApart) {
   for (const auto& [sequence, of_operation] : ends)
     EXPECT_LT(std::abs(of_operation[0] - of_operation[1]), 20'000) << sequence;
   EXPECT_TRUE(result.trust().comparable(result.run().ranks()));
+  on_device.replace(on_device.find("source=kineto"), 13, "source=rankscope");
+  const Aligned own = aligned(run_of(on_device));
+  EXPECT_EQ(own.count(Counter::clock_split_host), 0U) << "ranks that share a GPU leave an operation a time slice apart";
+  EXPECT_EQ(own.alignment.moved, nullptr);
 }
 
 TEST(AlignedClocks, EveryOperationEndsAfterAllHaveStarted) {

@@ -44,6 +44,20 @@ TEST(Comparison, DoubtsBeginWithWhatMakesItAnotherJob) {
   EXPECT_THAT(doubts_about(slower_backward()), Not(::testing::Contains(HasSubstr("not runs of the same job"))));
 }
 
+TEST(Comparison, OfDifferentRanksSaysWhetherTheyDoEqualWork) {
+  const auto a = testing::make({.steps = 20});
+  const auto b = testing::make({.ranks = 2, .steps = 20});
+  RunDigest first = digest(*a, {}, {"A", "old"});
+  const RunDigest second = digest(*b, {}, {"B", "new"});
+  ASSERT_EQ(first.peers.size(), 1U);
+  EXPECT_EQ(compare(first, second).split->pairing,
+            "The runs have different ranks: ranks that do equal work are compared with each other.");
+  first.peers.front().caveat = "it is not known which ranks do equal work";
+  EXPECT_EQ(compare(first, second).split->pairing,
+            "The runs have different ranks: all ranks are compared with all, because it is not known which ranks do "
+            "equal work.");
+}
+
 TEST(ComparisonText, NoLineIsWiderThanThePage) {
   const std::string text = render_text(ComparisonView{slower_backward(), std::nullopt}, Colour::no);
   for (std::size_t begin = 0; begin < text.size();) {

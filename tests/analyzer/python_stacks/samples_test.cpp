@@ -119,7 +119,12 @@ TEST(PythonCode, ThatTakesClearlyLongerIsNamed) {
 TEST(PythonCode, WithoutADifferenceSaysSo) {
   EXPECT_THAT(table_of(even_run(4, 40, 1)),
               HasSubstr("No function takes clearly longer on one rank than on the others."));
-  EXPECT_THAT(table_of(even_run(1, 40, 1)), HasSubstr("Only the code of rank 0 was sampled"));
+}
+
+TEST(PythonCode, OfTheOnlySampledRankIsShownWithTheLinesThatTakeTheMostTime) {
+  const std::string table = table_of(even_run(1, 40, 1, 5));
+  EXPECT_THAT(table, HasSubstr("Only the code of rank 0 was sampled"));
+  EXPECT_THAT(table, ::testing::ContainsRegex("f[0-9]+ +a.py:10 +host +[0-9.]+\n"));
 }
 
 }  // namespace

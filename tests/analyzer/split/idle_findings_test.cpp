@@ -56,6 +56,30 @@ TEST(IdleFindings, WithoutStepsStartUpAndTheEndAreNotJudged) {
   EXPECT_EQ(found(report_of(program(5)), "idle"), nullptr) << "a long start-up alone is none";
 }
 
+/// Steps of 100 ms, of which the device works 20; the host is in prepare() before it launches, and was sampled there.
+std::string late_program(std::string_view code) {
+  std::string text = "@lane 0 \"python stacks\" kind=thread number=2\n";
+  constexpr std::int64_t ms = 1'000'000;
+  for (std::int64_t step = 0; step < 10; ++step) {
+    const std::int64_t begin = step * 100 * ms;
+    text += format("0 step {} {} step index={} lane=main\n", begin, begin + 100 * ms, step);
+    text += format("0 mark {} \"{}\" ns={} lane=\"python stacks\"\n", begin + 50 * ms, code, 50 * ms);
+    text += format("0 runtime {} {} cudaLaunchKernel lane=main\n", begin + 79 * ms, begin + 80 * ms);
+    text += format("0 compute {} {} a lane=s7\n", begin + 80 * ms, begin + 100 * ms);
+    text += format("@link launch {} {}\n", 3 * step + 1, 3 * step + 2);
+  }
+  return text;
+}
+
+TEST(IdleFindings, TheLineOfPythonCodeThatKeepsTheHostFromLaunchingIsNamed) {
+  const Report report = report_of(late_program("prepare train.py:8"));
+  const Finding* const idle = found(report, "idle");
+  ASSERT_NE(idle, nullptr);
+  EXPECT_TRUE(holds(idle->evidence,
+                    "; of the Python code outside of operators, train.py:8 (prepare) takes longest: 50.0 ms per step"))
+      << idle->evidence;
+}
+
 TEST(IdleFindings, AdviceNamesOnlyTheFrameworkThatWasSeen) {
   const Report plain = report_of(program(50));
   EXPECT_EQ(found(plain, "idle")->advice,

@@ -172,7 +172,8 @@ TEST(WithoutCollectives, ARankWhoseHostStandsStillIsNamed) {
   EXPECT_EQ(finding.id, "unequal.host_time");
   EXPECT_EQ(finding.severity, FindingSeverity::minor) << "of few ranks it may be the one that waits there";
   EXPECT_EQ(finding.certainty, Certainty::of_three);
-  EXPECT_THAT(finding.evidence, HasSubstr("for a rank that is slow in another part of the step"));
+  EXPECT_THAT(finding.evidence,
+              HasSubstr("spends this time waiting for a rank that is slow in another part of the step"));
 }
 
 TEST(WithoutCollectives, HealthyRanksThatWaitOutsideOfTheirWorkAreNotNamed) {

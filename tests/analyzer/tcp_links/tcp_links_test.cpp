@@ -41,12 +41,15 @@ struct Traffic {
 
 /// Ranks that send around a ring; nothing else is uneven, and each transfer takes long enough to lose time in.
 Report report_on(const std::function<Traffic(std::uint32_t from)>& traffic, double transfer_ms = 30,
-                 const ReportOptions& options = {}, std::string_view hosts = "") {
+                 const ReportOptions& options = {}, std::string_view hosts = "", RankId slow_rank = {}) {
   SyntheticRun plan;
   plan.ranks = ranks;
   plan.head += hosts;
   plan.steps = steps;
-  plan.fault = [transfer_ms](testing::StepPlan& step, std::uint32_t, std::int64_t) { step.transfer = transfer_ms; };
+  plan.fault = [=](testing::StepPlan& step, std::uint32_t rank, std::int64_t) {
+    step.transfer = transfer_ms;
+    if (RankId{rank} == slow_rank) step.forward *= 1.5;
+  };
   std::string text = text_of(plan);
   for (std::uint32_t from = 0; from < ranks; ++from) {
     const std::uint32_t to = (from + 1) % ranks;
@@ -79,6 +82,15 @@ TEST(TcpLinks, TheOneOnWhichDataWaitsIsNamedWithItsSpeedAndLeadsTheVerdict) {
   EXPECT_EQ(finding->rank, RankId{2});
   EXPECT_THAT(finding->title, HasSubstr("the connection from rank 2 to rank 3 is slow: data waits for the network"));
   EXPECT_EQ(finding, &report.findings->front()) << "a share of everybody's time names neither rank nor cause";
+}
+
+TEST(TcpLinks, OneToARankThatIsSlowItselfIsNoFinding) {
+  const auto traffic = [](std::uint32_t from) { return Traffic{2, from == 2 ? 40.0 : 0.1}; };
+  const Report to_slow_rank = report_on(traffic, 30, {}, "", RankId{3});
+  ASSERT_TRUE(to_slow_rank.tcp_links);
+  EXPECT_EQ(to_slow_rank.tcp_links->slow.size(), 1U);
+  EXPECT_EQ(slow_link_in(to_slow_rank), nullptr) << "rank 3 takes its data late";
+  EXPECT_NE(slow_link_in(report_on(traffic, 30, {}, "", RankId{2})), nullptr) << "a slow sender has room to send";
 }
 
 TEST(TcpLinks, NoneIsNamedWhereAllWaitEquallyOrHardlyEver) {

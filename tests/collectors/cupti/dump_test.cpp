@@ -100,7 +100,13 @@ TEST(CuptiDump, AFileThatCannotBeWrittenIsSaid) {
   EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "cupti_dump_problem"), "the file cannot be written");
 }
 
-// scripts/gpu-check makes them on a machine with a GPU.
+/// Kernels, copies and fills whose name begins like this.
+std::ptrdiff_t count_of(const Run& run, SpanKind kind, std::string_view name) {
+  return std::ranges::count_if(
+      run.spans(), [&](const Span& span) { return span.kind == kind && run.text(span.name).starts_with(name); });
+}
+
+// scripts/gpu-check makes them on a machine with a GPU, with 100 rounds of samples/gpu/kernels.cu and one before them.
 TEST(CuptiDump, RecordsOfEveryRealDeviceAreUnderstood) {
   std::vector<fs::path> fixtures;
   if (fs::is_directory(RANKSCOPE_TEST_FIXTURES))
@@ -113,7 +119,13 @@ TEST(CuptiDump, RecordsOfEveryRealDeviceAreUnderstood) {
     EXPECT_EQ(recorded.status, 0) << fixture;
     ASSERT_TRUE(recorded.run) << fixture << ": " << recorded.why;
     const auto& run = *recorded.run;
-    EXPECT_NE(span_named(run, "axpy"), nullptr) << fixture;
+    EXPECT_EQ(count_of(run, SpanKind::compute, "axpy"), 101) << fixture;
+    EXPECT_EQ(count_of(run, SpanKind::compute, "spin"), 101) << fixture;
+    EXPECT_EQ(count_of(run, SpanKind::compute, "in_graph"), 78) << fixture << ": nodes of 26 launches of a graph";
+    EXPECT_EQ(count_of(run, SpanKind::memory, "Memcpy HtoD"), 101) << fixture;
+    EXPECT_EQ(count_of(run, SpanKind::memory, "Memcpy DtoD"), 11) << fixture;
+    EXPECT_EQ(count_of(run, SpanKind::memory, "Memcpy DtoH"), 11) << fixture;
+    EXPECT_EQ(count_of(run, SpanKind::memory, "Memset"), 101) << fixture;
     EXPECT_NE(span_named(run, "cudaMemcpyAsync"), nullptr) << fixture;
     EXPECT_EQ(run.devices().size(), 1U) << fixture;
     for (const Counter counter : {Counter::activities_dropped, Counter::activities_unknown, Counter::sources_failed,

@@ -251,13 +251,38 @@ TEST(CuptiHeaders, CallsThatAreNotRecordedHaveTheirNumbers) {
       idle_runtime_calls,
       ::testing::ElementsAre(
           CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
-          CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
-          CUPTI_RUNTIME_TRACE_CBID_cudaEventCreate_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaEventCreateWithFlags_v3020,
-          CUPTI_RUNTIME_TRACE_CBID_cudaEventDestroy_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020));
+          CUPTI_RUNTIME_TRACE_CBID_cudaGetErrorString_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaSetDevice_v3020,
+          CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaEventCreate_v3020,
+          CUPTI_RUNTIME_TRACE_CBID_cudaEventCreateWithFlags_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaEventDestroy_v3020,
+          CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaPointerGetAttributes_v4000,
+          CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
+          CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessor_v6000,
+          CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessor_v6050,
+          CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000,
+          CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_v10000,
+          CUPTI_RUNTIME_TRACE_CBID_cudaStreamIsCapturing_ptsz_v10000,
+          CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v10010,
+          CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_ptsz_v10010,
+          CUPTI_RUNTIME_TRACE_CBID_cudaThreadExchangeStreamCaptureMode_v10010,
+          CUPTI_RUNTIME_TRACE_CBID_cudaGetFuncBySymbol_v11000, CUPTI_RUNTIME_TRACE_CBID_cudaGetDriverEntryPoint_v11030,
+          CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v2_v11030,
+          CUPTI_RUNTIME_TRACE_CBID_cudaStreamGetCaptureInfo_v12030,
+          CUPTI_RUNTIME_TRACE_CBID_cudaGetDriverEntryPointByVersion_v12050));
   EXPECT_THAT(idle_driver_calls,
-              ::testing::ElementsAre(CUPTI_DRIVER_TRACE_CBID_cuEventQuery, CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
-                                     CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
-                                     CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute));
+              ::testing::ElementsAre(
+                  CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion, CUPTI_DRIVER_TRACE_CBID_cuDeviceGet,
+                  CUPTI_DRIVER_TRACE_CBID_cuDeviceGetAttribute, CUPTI_DRIVER_TRACE_CBID_cuFuncGetAttribute,
+                  CUPTI_DRIVER_TRACE_CBID_cuEventQuery, CUPTI_DRIVER_TRACE_CBID_cuCtxGetLimit,
+                  CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent, CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttribute,
+                  CUPTI_DRIVER_TRACE_CBID_cuGetErrorString, CUPTI_DRIVER_TRACE_CBID_cuGetErrorName,
+                  CUPTI_DRIVER_TRACE_CBID_cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                  CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState, CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttributes,
+                  CUPTI_DRIVER_TRACE_CBID_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamIsCapturing, CUPTI_DRIVER_TRACE_CBID_cuStreamGetCaptureInfo,
+                  CUPTI_DRIVER_TRACE_CBID_cuThreadExchangeStreamCaptureMode, CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress,
+                  CUPTI_DRIVER_TRACE_CBID_cuStreamGetCaptureInfo_v2, CUPTI_DRIVER_TRACE_CBID_cuGetProcAddress_v2,
+                  CUPTI_DRIVER_TRACE_CBID_cuKernelGetFunction, CUPTI_DRIVER_TRACE_CBID_cuKernelGetAttribute,
+                  CUPTI_DRIVER_TRACE_CBID_cuKernelGetName, CUPTI_DRIVER_TRACE_CBID_cuStreamGetCaptureInfo_v3));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ using ::testing::HasSubstr;
 
 const std::string good = program("libcupti_standin.so");
 const std::string crashes = program("libcupti_refused_standin.so");
+const std::string older = program("libcupti_old_standin.so");
 const std::string nowhere = "/nonexistent/libcupti.so.13";
 
 Library first_of(const std::vector<std::string>& paths) { return load_first(paths); }
@@ -42,25 +43,66 @@ TEST(CuptiLibrary, WhereNoneCanBeLoadedTheLinkersReasonIsTold) {
   EXPECT_THAT(first_of({nowhere}).problem, AllOf(HasSubstr(nowhere), HasSubstr("RANKSCOPE_CUPTI")));
 }
 
-TEST(CuptiLibrary, BesideARuntimeOfCudaTheUsableOneRecords) {
+/// Two libraries of CUPTI beside a runtime of CUDA: what a recording of a process with it tells.
+struct TwoLibraries {
+  std::string of_13, of_12;
+  std::string driver{};  ///< the library that is asked for the driver's version; else there is none
+  std::string driver_version{};
+};
+Recorded record_beside_runtime(const TwoLibraries& two) {
   const Folder libraries;
   fs::copy_file(program("libnvperf_standin.so"), libraries / "libcudart.so.13");
-  fs::copy_file(crashes, libraries / "libcupti.so.13");
-  fs::copy_file(good, libraries / "libcupti.so.12");
+  fs::copy_file(two.of_13, libraries / "libcupti.so.13");
+  fs::copy_file(two.of_12, libraries / "libcupti.so.12");
   const Variable runtime{"STANDIN_CUDART", libraries / "libcudart.so.13"};
   const Variable named{"RANKSCOPE_CUPTI", ""};
+  const Variable driver{"RANKSCOPE_CUDA", two.driver.empty() ? nowhere : two.driver};
+  const Variable driver_version{"STANDIN_CUDA_VERSION", two.driver_version};
   const Folder folder;
   RecordOptions options{.command = {program("cupti_actor"), "nothing"}};
   options.collect = "annotate,cupti";
-  const Recorded recorded = record(folder, options);
+  return record(folder, options);
+}
+std::string told_by(const Recorded& recorded, const char* key) {
+  return recorded.run ? std::string{recorded.run->metadata(recorded.run->processes()[0], key)} : recorded.why;
+}
+
+TEST(CuptiLibrary, BesideARuntimeOfCudaTheUsableOneRecords) {
+  const Recorded recorded = record_beside_runtime({.of_13 = crashes, .of_12 = good});
   EXPECT_EQ(recorded.status, 0);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  const auto told = [&](const char* key) {
-    return std::string{recorded.run->metadata(recorded.run->processes()[0], key)};
+  EXPECT_EQ(told_by(recorded, "cupti_problem"), "");
+  EXPECT_EQ(told_by(recorded, "cupti_library"), "libcupti.so.12");
+  EXPECT_THAT(told_by(recorded, "cupti_passed_over"), HasSubstr("libcupti.so.13: the CUPTI of CUDA 13.0"));
+}
+
+TEST(CuptiLibrary, OneThatDoesNotWorkWithTheDriverIsFollowedByTheNextOne) {
+  const Recorded recorded = record_beside_runtime({.of_13 = good, .of_12 = older, .driver_version = "12040"});
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_EQ(told_by(recorded, "cupti_problem"), "");
+  EXPECT_EQ(told_by(recorded, "cupti_library"), "libcupti.so.12");
+  EXPECT_THAT(told_by(recorded, "cupti_passed_over"),
+              HasSubstr("libcupti.so.13: CUPTI 130001 does not work with the driver of this host "
+                        "(CUPTI_ERROR_NOT_INITIALIZED)"));
+}
+
+TEST(CuptiLibrary, ThatOfTheDriversCudaComesFirst) {
+  const auto taken = [](const std::string& driver_version) {
+    const Recorded recorded =
+        record_beside_runtime({.of_13 = good, .of_12 = older, .driver = good, .driver_version = driver_version});
+    EXPECT_EQ(told_by(recorded, "cupti_passed_over"), "");
+    return told_by(recorded, "cupti_library");
   };
-  EXPECT_EQ(told("cupti_problem"), "");
-  EXPECT_EQ(told("cupti_library"), "libcupti.so.12");
-  EXPECT_THAT(told("cupti_passed_over"), HasSubstr("libcupti.so.13: the CUPTI of CUDA 13.0"));
+  EXPECT_EQ(taken("12080"), "libcupti.so.12");
+  EXPECT_EQ(taken("13000"), "libcupti.so.13");
+}
+
+TEST(CuptiLibrary, WhereNoneWorksWithTheDriverAllAreTold) {
+  const Library library = load_first(std::vector{good, older, crashes},
+                                     [](const Library& one) { return "no driver for " + std::to_string(one.version); });
+  EXPECT_EQ(library.path, "");
+  EXPECT_THAT(library.problem,
+              AllOf(HasSubstr(good + ": no driver for 130001"), HasSubstr(older + ": no driver for 22"),
+                    HasSubstr(crashes + ": the CUPTI of CUDA 13.0 without updates")));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using ::testing::Not;
 
 class EveryCupti : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Cupti, EveryCupti,
-                         ::testing::Values("22", "24", "26", "27", "28", "130001", "130100", "130400"));
+                         ::testing::Values("22", "24", "26", "27", "28", "130001", "130100", "130200", "130400"));
 
 TEST_P(EveryCupti, EveryKindArrivesWithWhatItSays) {
   const Folder folder;
@@ -119,6 +119,47 @@ TEST(Cupti, AKilledProcessKeepsWhatWasFlushed) {
   EXPECT_EQ(recorded.run->links().size(), 100U);
 }
 
+TEST(Cupti, AKilledProcessWithABusyGpuLosesLessThanOneBuffer) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "busy death");
+  EXPECT_EQ(recorded.status, 128 + 9);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_GT(spans_of_kind(*recorded.run, SpanKind::compute), 4'000U) << "of 9000, in buffers of 1 MiB";
+}
+
+TEST(Cupti, AProfilerThatTakesTheBuffersIsNoticed) {
+  const Folder folder;
+  const Variable driver{"RANKSCOPE_CUDA", program("libcupti_standin.so")};
+  const Recorded recorded = play(folder, "taken over");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(std::string{told(*recorded.run, "cupti_problem")},
+              HasSubstr("another profiler in the process has taken the records of CUPTI"));
+  EXPECT_EQ(lost(*recorded.run, Counter::sources_failed), 1U);
+  EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::compute), 10U) << "those before it";
+  EXPECT_THAT(recorded.summary.sources.problems, ::testing::SizeIs(1)) << "record says it at its end";
+}
+
+TEST(Cupti, ABufferOfAProfilerThatCameBeforeIsLeftToIt) {
+  const Folder folder;
+  RecordOptions options;
+  options.ring_kib = 16 * 1024;
+  const Recorded recorded = play(folder, "came second", {}, options);
+  EXPECT_EQ(recorded.status, 0) << "it is smaller than those of the recorder, which would write behind its end";
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::compute), 60'000U);
+}
+
+TEST(Cupti, AnIdleProgramIsNotTakenForOneWhoseRecordsGoElsewhere) {
+  const Folder folder;
+  const Variable driver{"RANKSCOPE_CUDA", program("libcupti_standin.so")};
+  const Recorded recorded = play(folder, "idle");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(told(*recorded.run, "cupti_problem"), "");
+  EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::runtime), 10U) << "calls of the recorder are not the program's";
+}
+
 TEST(Cupti, TheChildOfAForkLeavesCuptiAlone) {
   const Folder folder;
   const Recorded recorded = play(folder, "fork");
@@ -169,7 +210,7 @@ TEST_P(SomeCupti, BuffersOfGarbageNeitherEndTheProgramNorGetLost) {
       << "each of them, and the mark of the program";
 }
 
-TEST(Cupti, QueriesOfEventsAreNotRecorded) {
+TEST(Cupti, QueriesAreNotRecorded) {
   const Folder folder;
   const Recorded recorded = play(folder, "polls");
   ASSERT_TRUE(recorded.run) << recorded.why;
@@ -198,7 +239,7 @@ TEST(Cupti, AGraphLevelThatDoesNotExistIsRefused) {
 }
 
 TEST(Cupti, AnotherProfilerThatHoldsItIsNamedAndTheRestIsRecorded) {
-  for (const char* version : {"28", "130001"}) {
+  for (const char* version : {"28", "130001", "130400"}) {
     const Folder folder;
     const Recorded recorded = play(folder, "refused", {.version = version, .holder = "Kineto"});
     EXPECT_EQ(recorded.status, 0);

@@ -95,7 +95,7 @@ std::vector<std::string> streams_waited_for(const char* version) {
 }
 
 TEST(CuptiWindow, AWindowLeavesOutEventsOfOtherStepsThoughTheyHaveNoTimes) {
-  for (const char* version : {"24", "28", "130001"})  // before 13.0 events have no times
+  for (const char* version : {"24", "28", "130001"})  // their times on the device would cost
     EXPECT_THAT(streams_waited_for(version), ::testing::ElementsAre("unknown", "stream 7")) << version;
 }
 

@@ -111,6 +111,7 @@ TEST(GpuState, FaultsOfTheCuptiThatWouldBeUsedAreSaid) {
     return state_of("CUPTI bugs");
   };
   EXPECT_THAT(faults("22").found, HasSubstr("loses kernels"));
+  EXPECT_THAT(faults("130001").advice, HasSubstr("--cuda-graphs graph"));
   EXPECT_THAT(faults("130100").advice, HasSubstr("--window or --duration"));
   EXPECT_TRUE(faults("130401").good);
 }

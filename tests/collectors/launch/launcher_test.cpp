@@ -166,6 +166,16 @@ TEST(Launcher, LeavesNothingButTheRecording) {
   EXPECT_EQ(folder.file_count(), 1U);
 }
 
+TEST(Launcher, TheOnlyProcessIsARankEvenIfNobodySaysWhich) {
+  const Folder folder;
+  const Recorded recorded = record(folder, {program("annotate_actor")});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(recorded.summary.processes, 1U);
+  EXPECT_EQ(recorded.summary.ranks, 1U);
+  EXPECT_EQ(recorded.run->ranks().size(), 1U);
+  EXPECT_EQ(lost(*recorded.run, Counter::rank_unknown), 0U);
+}
+
 TEST(Launcher, AProcessWithARankIsRecordedWithoutEvents) {
   const Folder folder;
   const Variable rank{"RANK", "3"};

@@ -191,6 +191,34 @@ TEST(PyTorchHook, GivesWayToTheProgramsOwnProfilerAndComesBack) {
               HasSubstr("enable itt\ndisable itt\nenable kineto\nprofiled\ndisable kineto\nenable itt\nstill on\n"));
 }
 
+/// What the recording of a program says if the program starts a profiler that asks for `activity`, after CUDA was
+/// initialised (the recorder then uses CUPTI) or without CUDA.
+std::string told_of_profiler(std::string_view activity, bool cuda) {
+  const Folder folder;
+  const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
+  const Variable version{"STANDIN_CUPTI_VERSION", "130001"};
+  const std::string start = "ctypes.CDLL(os.environ['CUDA_INJECTION64_PATH']).InitializeInjection()\n";
+  const std::string text =
+      "import ctypes, os, torch\n"
+      "class Activity: name = '" +
+      std::string{activity} + "'\n" + (cuda ? start : "") +
+      "torch.autograd.profiler._enable_profiler('kineto', {Activity()})\n"
+      "torch.autograd.profiler._disable_profiler()\n"
+      "torch.optim.SGD().step()\n";
+  std::string said;
+  const Recorded recorded = python(folder, {"-c", text}, said);
+  EXPECT_EQ(recorded.status, 0) << said;
+  EXPECT_TRUE(recorded.run) << recorded.why;
+  return recorded.run ? std::string{told(*recorded.run, "torch_profiler_without_gpu")} : "";
+}
+
+TEST(PyTorchHook, TellsThatATorchProfilerGetsNoGpuWhereTheRecorderUsesCupti) {
+  SKIP_UNDER_THREAD_SANITIZER();
+  EXPECT_EQ(told_of_profiler("CUDA", true), "the recorder uses CUPTI");
+  EXPECT_EQ(told_of_profiler("CPU", true), "") << "it asks for nothing that it does not get";
+  EXPECT_EQ(told_of_profiler("CUDA", false), "") << "the recorder does not use CUPTI";
+}
+
 TEST(PyTorchHook, RunsTheSitecustomizeOfTheUserAndLeavesTheModulePath) {
   const Folder folder;
   std::string said;

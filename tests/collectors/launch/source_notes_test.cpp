@@ -17,10 +17,13 @@ using ::testing::IsEmpty;
 
 constexpr HostDevices nvidia{.nvidia = true};
 
+using ProcessMetadata = decltype(recording::GatherSummary::metadata);
+
 std::vector<std::string> notes_of(const std::vector<ProcessMetadata>& processes, std::uint64_t activities = 0,
                                   HostDevices devices = nvidia, const std::string& asked = "") {
   RecordSummary summary{.ranks = processes.size()};
-  for (const ProcessMetadata& one : processes) add_to_story(summary.sources, one, activities);
+  for (const ProcessMetadata& one : processes)
+    add_to_story(summary.sources, {.activities = activities, .metadata = one});
   return source_notes(sources_from(asked).value(), summary, devices);
 }
 
@@ -49,6 +52,14 @@ TEST(SourceNotes, EachReasonIsSaidOnceWithTheNumberOfItsProcesses) {
                           "nvml: no NVML (1 process)"));
 }
 
+TEST(SourceNotes, TheVariableWithWhichTorchProfilerTakesOverIsNamed) {
+  setenv("KINETO_USE_DAEMON", "1", 1);
+  const auto notes = notes_of({working}, 7), without_cupti = notes_of({working}, 7, nvidia, "annotate,nccl");
+  unsetenv("KINETO_USE_DAEMON");
+  EXPECT_THAT(notes, ElementsAre(HasSubstr("cupti: KINETO_USE_DAEMON is set")));
+  EXPECT_THAT(without_cupti, IsEmpty());
+}
+
 TEST(SourceNotes, AProgramThatNeverTouchedCudaIsTold) {
   EXPECT_THAT(notes_of({{}, {}}), ElementsAre(HasSubstr("no recorded process initialised CUDA")));
 }
@@ -65,12 +76,35 @@ TEST(SourceNotes, CudaWithoutWorkIsTold) {
   EXPECT_THAT(notes_of({working}, 0), ElementsAre(HasSubstr("cupti: CUDA was initialised, but no kernel")));
 }
 
+TEST(SourceNotes, ATorchProfilerThatGotNoCuptiIsToldOnceWithWhatToDo) {
+  ProcessMetadata profiled = working;
+  profiled.emplace_back("torch_profiler_without_gpu", "the recorder uses CUPTI");
+  EXPECT_THAT(notes_of({profiled, profiled, working}, 7),
+              ElementsAre(AllOf(HasSubstr("cupti: torch.profiler ran in 2 processes, but could not record the GPU"),
+                                HasSubstr("record with --collect annotate,nvtx,host,nccl,nvml"))));
+}
+
 TEST(SourceNotes, AnNcclThatDoesNotTakeThePluginIsToldWithItsVersion) {
   const ProcessMetadata old{{"cuda", "initialised"}, {"nccl_version", "2.21.5"}};
   EXPECT_THAT(notes_of({old}, 7), ElementsAre(AllOf(HasSubstr("NCCL 2.21.5"), HasSubstr("2.23 or newer"))));
   const ProcessMetadata other{{"cuda", "initialised"}};
   EXPECT_THAT(notes_of({other, other}, 7), ElementsAre(HasSubstr("no recorded process called NCCL")));
   EXPECT_THAT(notes_of({other}, 7), IsEmpty()) << "one process has nobody to talk to";
+}
+
+TEST(SourceNotes, AnNcclThatTakesThePluginAndReportsNoCollectiveIsToldWithItsVersion) {
+  const auto notes = [](std::uint64_t kernels, std::uint64_t operations, const std::string& asked) {
+    RecordSummary summary{.ranks = 2};
+    for (int i = 0; i < 2; ++i)
+      add_to_story(summary.sources,
+                   {.activities = 9, .nccl_kernels = kernels, .library_operations = operations, .metadata = working});
+    return source_notes(sources_from(asked).value(), summary, nvidia);
+  };
+  EXPECT_THAT(notes(5, 0, ""),
+              ElementsAre(AllOf(HasSubstr("NCCL 2.28.9"), HasSubstr("reported none of them (2 processes)"))));
+  EXPECT_THAT(notes(5, 5, ""), IsEmpty());
+  EXPECT_THAT(notes(0, 0, ""), IsEmpty()) << "no collective ran";
+  EXPECT_THAT(notes(5, 0, "cupti"), IsEmpty()) << "NCCL was not asked";
 }
 
 TEST(HostDevices, AreKnownByTheirFiles) {

@@ -4,11 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
-#include <sstream>
-
-#include "recorded.h"
-
 namespace rankscope::collectors {
 namespace {
 
@@ -20,43 +15,9 @@ using ::testing::IsSupersetOf;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-constexpr int cannot_be_tried = 77;
-
-std::string text_of(const fs::path& path) {
-  std::stringstream text;
-  text << std::ifstream{path}.rdbuf();
-  return text.str();
-}
-
-/// What nccl_caller and NCCL said, and what was recorded of it.
-struct Played : Recorded {
-  std::string said;  ///< by NCCL, and by the program
-};
-
-Played play(const Folder& folder, const std::string& scene, const std::string& level) {
-  const Variable debug{"NCCL_DEBUG", "INFO"};
-  const Variable subsystems{"NCCL_DEBUG_SUBSYS", "INIT,ENV"};
-  const Variable log{"NCCL_DEBUG_FILE", (folder / "nccl.log").string()};
-  const std::string said = (folder / "said").string();
-  RecordOptions options{.command = {"/bin/sh", "-c", "exec \"$0\" \"$1\" \"$2\" >\"$3\" 2>&1", program("nccl_caller"),
-                                    scene, nccl_library(), said}};
-  options.collect = "annotate,nvtx,nccl";
-  options.nccl = level;
-  Played played{record(folder, options), {}};
-  played.said = text_of(said) + text_of(folder / "nccl.log");
-  return played;
-}
-
 #define SKIP_WITHOUT_NCCL(played)                      \
   if (nccl_library().empty()) GTEST_SKIP() << no_nccl; \
   if ((played).status == cannot_be_tried) GTEST_SKIP() << (played).said
-
-std::vector<const Span*> spans_of_nccl(const Run& run, std::string_view name) {
-  std::vector<const Span*> found;
-  for (const Span& span : run.spans())
-    if (run.text(span.name) == name && run.lane(span.lane).kind == LaneKind::comm) found.push_back(&span);
-  return found;
-}
 
 TEST(NcclLibrary, TakesTheNewestInterfaceThatItKnowsFromThePlugin) {
   const Folder folder;

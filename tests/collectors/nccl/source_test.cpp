@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "recorded.h"
@@ -14,7 +15,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-Recorded play(const Folder& folder, const std::string& scene, int version, const std::string& level = {}) {
+Recorded play_scene(const Folder& folder, const std::string& scene, int version, const std::string& level = {}) {
   RecordOptions options{.command = {program("nccl_actor"), scene, std::to_string(version), "2"}};
   options.nccl = level;
   return record(folder, options);
@@ -32,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(NcclPlugin, EveryVersion, ::testing::Range(1, 7));
 
 TEST_P(EveryVersion, OperationsCarryWhatNcclSays) {
   const Folder folder;
-  const Recorded recorded = play(folder, "operations", GetParam());
+  const Recorded recorded = play_scene(folder, "operations", GetParam());
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -52,12 +53,32 @@ TEST_P(EveryVersion, OperationsCarryWhatNcclSays) {
   EXPECT_GT(lost(run, Counter::comm_times_unknown), 0U) << "neither kernels nor channels were recorded";
 }
 
+TEST_P(EveryVersion, WhatIsEnqueuedBetweenWindowsIsCountedAndNotRecorded) {
+  const Folder folder;
+  RecordOptions options{.command = {program("nccl_actor"), "window", std::to_string(GetParam()), "2"}};
+  options.window = "1,0,1,1";
+  const Recorded recorded = record(folder, options);
+  EXPECT_EQ(recorded.status, 0) << "also between windows, each group has a handle";
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto reduces = spans_of_rank(*recorded.run, RankId{1}, "allreduce");
+  ASSERT_EQ(reduces.size(), 1U);
+  EXPECT_THAT(attributes_of(*recorded.run, *reduces[0]), Contains("nccl_sequence=1"));
+}
+
+TEST_P(EveryVersion, SendsAreLeftOutAtTheLevelOfCollectivesWhateverNcclReports) {
+  const Folder folder;
+  const Recorded recorded = play_scene(folder, "operations", GetParam(), "coll");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(spans_of_rank(*recorded.run, RankId{0}, "allreduce").size(), 3U);
+  EXPECT_EQ(spans_of_rank(*recorded.run, RankId{0}, "send").size(), 0U);
+}
+
 class TimedVersion : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(NcclPlugin, TimedVersion, ::testing::Values(4, 5, 6));
 
 TEST_P(TimedVersion, ChannelsTellWhenACollectiveRanEvenIfTheyEndLate) {
   const Folder folder;
-  const Recorded recorded = play(folder, "channels", GetParam(), "kernel");
+  const Recorded recorded = play_scene(folder, "channels", GetParam(), "kernel");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -79,7 +100,7 @@ TEST_P(TimedVersion, ChannelsTellWhenACollectiveRanEvenIfTheyEndLate) {
 
 TEST(NcclPlugin, Version3KnowsChannelsWithoutTimesAndTheHostsClockIsUsed) {
   const Folder folder;
-  const Recorded recorded = play(folder, "channels", 3, "kernel");
+  const Recorded recorded = play_scene(folder, "channels", 3, "kernel");
   ASSERT_TRUE(recorded.run) << recorded.why;
   ASSERT_EQ(recorded.run->collectives().size(), 2U);
   for (const Collective& collective : recorded.run->collectives()) {
@@ -90,7 +111,7 @@ TEST(NcclPlugin, Version3KnowsChannelsWithoutTimesAndTheHostsClockIsUsed) {
 
 TEST(NcclPlugin, AllGatherHasTheTypeOfItsCallAndTheBytesOfOneRank) {
   const Folder folder;
-  const Recorded recorded = play(folder, "typed", 5, "kernel");
+  const Recorded recorded = play_scene(folder, "typed", 5, "kernel");
   ASSERT_TRUE(recorded.run) << recorded.why;
   ASSERT_EQ(recorded.run->collectives().size(), 2U);
   for (const Collective& one : recorded.run->collectives()) {
@@ -102,7 +123,7 @@ TEST(NcclPlugin, AllGatherHasTheTypeOfItsCallAndTheBytesOfOneRank) {
 
 TEST(NcclPlugin, ProxyOperationsSayWhatTheirStepsWaitedFor) {
   const Folder folder;
-  const Recorded recorded = play(folder, "proxy", 5, "proxy");
+  const Recorded recorded = play_scene(folder, "proxy", 5, "proxy");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -122,7 +143,7 @@ TEST(NcclPlugin, ProxyOperationsSayWhatTheirStepsWaitedFor) {
 
 TEST_P(TimedVersion, WhatAProgramAnnouncesAndNcclCarriesOutIsRecordedOnce) {
   const Folder folder;
-  const Recorded recorded = play(folder, "announced", GetParam(), "kernel,p2p");
+  const Recorded recorded = play_scene(folder, "announced", GetParam(), "kernel,p2p");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -142,9 +163,29 @@ TEST_P(TimedVersion, WhatAProgramAnnouncesAndNcclCarriesOutIsRecordedOnce) {
   EXPECT_EQ(lost(run, Counter::comm_announced_only), 0U);
 }
 
+class GraphVersion : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(NcclPlugin, GraphVersion, ::testing::Range(3, 7));
+
+TEST_P(GraphVersion, WhatACudaGraphLaunchesDoesNotShiftTheNumbersOfARank) {
+  const Folder folder;
+  const Recorded recorded = play_scene(folder, "graph", GetParam(), "proxy");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  std::map<std::int64_t, std::vector<std::int64_t>> numbers;  // by bytes, which no two operations share
+  for (const Collective& one : recorded.run->collectives()) numbers[one.bytes].push_back(one.sequence);
+  EXPECT_EQ(numbers.size(), 100U) << "nobody says when the graph ran";
+  std::set<std::int64_t> distinct;
+  for (const auto& [bytes, of_ranks] : numbers) {
+    ASSERT_EQ(of_ranks.size(), 2U) << bytes;
+    EXPECT_EQ(of_ranks[0], of_ranks[1]) << bytes;
+    distinct.insert(of_ranks[0]);
+  }
+  EXPECT_EQ(distinct.size(), 100U);
+}
+
 TEST(NcclPlugin, EventsBeyondTheSlotsAreCountedAndTheSlotsComeBack) {
   const Folder folder;
-  const Recorded recorded = play(folder, "exhaustion", 5, "kernel");
+  const Recorded recorded = play_scene(folder, "exhaustion", 5, "kernel");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(lost(*recorded.run, Counter::comm_events_dropped), 200U) << "100 in each of two processes";
@@ -152,7 +193,7 @@ TEST(NcclPlugin, EventsBeyondTheSlotsAreCountedAndTheSlotsComeBack) {
 
 TEST(NcclPlugin, UnknownEventsAreCountedAndHandlesThatItNeverGaveAreIgnored) {
   const Folder folder;
-  const Recorded recorded = play(folder, "oddities", 6, "kernel,proxy");
+  const Recorded recorded = play_scene(folder, "oddities", 6, "kernel,proxy");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(lost(*recorded.run, Counter::activities_unknown), 2U);
@@ -161,7 +202,7 @@ TEST(NcclPlugin, UnknownEventsAreCountedAndHandlesThatItNeverGaveAreIgnored) {
 
 TEST(NcclPlugin, CommunicatorsOfSeveralThreadsAreCountedApart) {
   const Folder folder;
-  const Recorded recorded = play(folder, "threads", 5, "kernel");
+  const Recorded recorded = play_scene(folder, "threads", 5, "kernel");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;
@@ -174,7 +215,7 @@ TEST(NcclPlugin, CommunicatorsOfSeveralThreadsAreCountedApart) {
 
 TEST_P(EveryVersion, ThreadsThatTellOfOneCommunicatorAtATimeAgreeOnItsName) {
   const Folder folder;
-  const Recorded recorded = play(folder, "shared", GetParam());
+  const Recorded recorded = play_scene(folder, "shared", GetParam());
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   const auto& run = *recorded.run;

@@ -84,6 +84,14 @@ TEST(Nvtx, DomainsRegisteredStringsAndTheirCategories) {
   EXPECT_THAT(marks_of(run), ElementsAre("in wide"));
 }
 
+TEST(Nvtx, CallsWithoutAttributesOrMessageDoNotEndTheProgram) {
+  const Folder folder;
+  const Recorded recorded = play(folder, {"nothing_given"});
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(recorded.run->spans().size(), 9U);
+}
+
 TEST(Nvtx, InterleavedDomainsStayBalancedAndAreCounted) {
   const Folder folder;
   const Recorded recorded = play(folder, {"interleaved"});

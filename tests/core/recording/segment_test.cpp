@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,6 +224,37 @@ TEST(Segment, ManyNamesAndChunksStayRight) {
   }
 }
 
+TEST(Segment, NamesLongerThanARecordHoldsAreShortenedAndStayDifferent) {
+  const Folder folder;
+  const std::string longest(longest_string, 'x');
+  const std::string umlauts = [] {
+    std::string text = "a";
+    while (text.size() < 2 * longest_string) text += "ä";
+    return text;
+  }();
+  {
+    const auto segment = create(folder);
+    const auto pen = segment->thread();
+    for (const std::string& name : {longest, longest + "a", longest + "b", longest + "a", umlauts}) {
+      pen->push(SpanKind::op, name);
+      pen->pop();
+    }
+  }
+  const auto run = read_recording(folder.path());
+  ASSERT_TRUE(run) << run.error().message;
+  std::vector<std::string> names;
+  for (const Span& span : (*run)->spans()) names.emplace_back((*run)->text(span.name));
+  ASSERT_EQ(names.size(), 5U);
+  EXPECT_EQ(names[0], longest);
+  EXPECT_THAT(names[1], ::testing::MatchesRegex("x+… #[0-9a-f]+"));
+  EXPECT_NE(names[1], names[2]);
+  EXPECT_EQ(names[1], names[3]);
+  EXPECT_THAT(names[4], ::testing::MatchesRegex("a(ä)+ ?… #[0-9a-f]+"));
+  for (const std::string& name : names) EXPECT_LE(name.size(), longest_string);
+  EXPECT_EQ((*run)->quality().of(Counter::names_shortened), 4U);
+  EXPECT_EQ((*run)->quality().of(Counter::names_lost), 0U);
+}
+
 void write_two_chunks(const Folder& folder) {
   const auto segment = create(folder);
   const auto pen = segment->thread();
@@ -271,6 +303,26 @@ TEST(Segment, WhatSourcesOfAProcessRecordAddsUpAndOtherFactsAreReplaced) {
   const Process& process = (*run)->process_of(RankId{2});
   EXPECT_EQ((*run)->metadata(process, "details_recorded"), "shapes,memory,stack");
   EXPECT_EQ((*run)->metadata(process, "model"), "gpt");
+}
+
+TEST(Segment, GatheringCountsCollectivesThatNcclRanAndThoseThatItReported) {
+  const Folder folder;
+  {
+    const auto segment = create(folder);
+    const auto pen = segment->thread();
+    const ActivityFields fields{.begin = 1, .end = 2, .device = 0, .context = 0, .stream = 7, .correlation = 0};
+    for (const char* const kernel : {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", "ncclDevKernel_SendRecv", "put_signal"})
+      pen->activity(SpanKind::comm, kernel, fields);
+    pen->activity(SpanKind::compute, "gemm", fields);
+    pen->comm_enqueued({.uid = 1, .group = "communicator 0x1", .op = "allreduce", .dtype = "f32", .members = ""});
+    pen->comm_enqueued({.uid = 2, .group = "world", .op = "allreduce", .dtype = "f32", .members = "0,1"});
+    segment->note_exit(0);
+  }
+  const auto summary = gather_segment(folder.segment(), folder.path() / "segments" / "b.rseg");
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_EQ(summary->activities, 4U);
+  EXPECT_EQ(summary->nccl_kernels, 1U) << "a send is not a collective, and other kernels are not NCCL's";
+  EXPECT_EQ(summary->library_operations, 1U) << "the program announced the other one";
 }
 
 TEST(Segment, AFileCutAnywhereGivesWhatItStillHolds) {

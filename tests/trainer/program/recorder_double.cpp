@@ -88,7 +88,8 @@ constexpr rankscope_api_v1 api{.version = 1,
                                .mark_attribute_int = mark_attribute_int,
                                .optimizer_stepped = optimizer_stepped,
                                .c10d_observe = nullptr,
-                               .c10d_group = nullptr};
+                               .c10d_group = nullptr,
+                               .holds_cupti = nullptr};
 
 }  // namespace
 

@@ -16,6 +16,8 @@
 #include <thread>
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
+#include "rankscope/trainer/layout/ring.h"
+
 namespace rankscope::trainer {
 namespace {
 
@@ -43,7 +45,9 @@ void copy_back(const at::Tensor& from, const at::Tensor& to) {
 
 class NcclTransport final : public Transport {
  public:
-  explicit NcclTransport(const GroupSeat& seat) : seat_(seat), all_(make_group(seat.store, seat.position, seat.size)) {}
+  explicit NcclTransport(const GroupSeat& seat) : seat_(seat), all_(make_group(seat.store, seat.position, seat.size)) {
+    if (seat.is_pipeline) connect_neighbours();
+  }
   NcclTransport(const NcclTransport&) = delete;
   NcclTransport& operator=(const NcclTransport&) = delete;
 
@@ -75,12 +79,6 @@ class NcclTransport final : public Transport {
   }
 
  private:
-  struct Direction {
-    int from;
-    int to;
-    auto operator<=>(const Direction&) const = default;
-  };
-
   // A mode with several devices has buckets on each.
   [[nodiscard]] at::Device device_of(const Operation& operation) const {
     if (operation.tensor.defined() && operation.tensor.is_cuda()) return operation.tensor.device();
@@ -103,6 +101,15 @@ class NcclTransport final : public Transport {
                         seat_.position == direction.from ? 0 : 1, 2);
     }
     return pair;
+  }
+
+  /// A communicator that is made while another one waits for its partner on the same device may never be ready: those
+  /// of a pipeline, whose stages wait for each other by turns, are made before the first step. All members of a ring
+  /// make theirs in one order, so that none waits for a partner that waits for it.
+  void connect_neighbours() {
+    const at::Device device{at::kCUDA, static_cast<c10::DeviceIndex>(seat_.device)};
+    for (const Direction& direction : directions_in_ring(seat_.position, seat_.size))
+      pair_of(direction)->eagerConnectSingleDevice(device);
   }
 
   void carry_out(Operation& operation, at::Device device) {

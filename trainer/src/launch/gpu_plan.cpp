@@ -93,7 +93,8 @@ Result<GpuChoice> choose_gpu(const TrainOptions& options, const Placement& place
 std::vector<EnvironmentVariable> gpu_environment() {
   return {{"CUDA_DEVICE_MAX_CONNECTIONS", "32"},
           {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "0"},
-          {"TORCH_NCCL_ENABLE_MONITORING", "0"}};
+          {"TORCH_NCCL_ENABLE_MONITORING", "0"},
+          {"TORCH_NCCL_SHOW_EAGER_INIT_P2P_SERIALIZATION_WARNING", "0"}};  // each direction has a communicator
 }
 
 std::vector<EnvironmentVariable> sharing_environment(int rank) {

@@ -25,10 +25,11 @@ struct MeshGroups {
 };
 
 /// The names of groups of one direction differ by their first rank.
-Result<std::unique_ptr<Comm>> group_along(Rendezvous& rendezvous, const char* name, std::vector<int> ranks) {
+Result<std::unique_ptr<Comm>> group_along(Rendezvous& rendezvous, const char* name, std::vector<int> ranks,
+                                          Traffic traffic = Traffic::collectives) {
   if (ranks.size() == 1) return std::unique_ptr<Comm>{};
   const int first = ranks.front();
-  return rendezvous.make_group(format("{} of {}", name, first), std::move(ranks));
+  return rendezvous.make_group(format("{} of {}", name, first), std::move(ranks), traffic);
 }
 
 Result<MeshGroups> make_groups(Rendezvous& rendezvous, const std::string& group, const Placement& place,
@@ -37,8 +38,8 @@ Result<MeshGroups> make_groups(Rendezvous& rendezvous, const std::string& group,
   RS_TRY(groups.all, rendezvous.make_group(group, everybody(place)));
   RS_TRY(groups.tensor, group_along(rendezvous, "tp", mesh.tensor_group()));
   RS_TRY(groups.data, group_along(rendezvous, "dp", mesh.data_group()));
-  RS_TRY(groups.forward, group_along(rendezvous, "pp forward", mesh.pipeline_group()));
-  RS_TRY(groups.backward, group_along(rendezvous, "pp backward", mesh.pipeline_group()));
+  RS_TRY(groups.forward, group_along(rendezvous, "pp forward", mesh.pipeline_group(), Traffic::stages));
+  RS_TRY(groups.backward, group_along(rendezvous, "pp backward", mesh.pipeline_group(), Traffic::stages));
   return groups;
 }
 

@@ -82,7 +82,8 @@ void read_distributed(std::string_view object, Metadata& metadata) {
       metadata.rank = integer_of(value.raw);
       if (metadata.rank && (*metadata.rank < 0 || *metadata.rank >= most_ranks)) metadata.rank.reset();
     } else if (key == "world_size") {
-      metadata.world_size = std::clamp<std::int64_t>(integer_of(value.raw).value_or(0), 0, most_ranks);
+      const std::int64_t size = integer_of(value.raw).value_or(0);
+      metadata.world_size = size >= 0 && size <= most_ranks ? size : 0;  // what is impossible says nothing
     } else if (key == "pg_config") {
       for_each_item(value.raw, [&metadata](const Value& item) {
         GroupConfig group;

@@ -50,6 +50,8 @@ struct rankscope_api_v1 {
   /// The backend that is asked for its sequence number next, on this thread, belongs to the group of that name (equal
   /// on all members) with these global ranks. With a null name: 1 if a backend was met since.
   int (*c10d_group)(const char* name, const char* members);
+  /// 1 while the recorder uses CUPTI in this process, so that no other profiler can.
+  int (*holds_cupti)();
 };
 }
 

@@ -64,9 +64,11 @@ struct SourceStory {
   std::uint64_t activities = 0;        ///< kernels, copies and waits that were recorded
   std::uint64_t nccl_processes = 0;    ///< that called NCCL
   std::uint64_t plugin_processes = 0;  ///< whose NCCL took our profiler plugin
+  std::uint64_t silent_plugins = 0;    ///< of these: NCCL ran collectives and reported none
   std::uint64_t contained = 0;         ///< that ran in a container
   std::uint64_t started = 0;           ///< whose recording cudaProfilerStart switched on
   std::uint64_t sampled_gpus = 0;      ///< whose counters were sampled
+  std::uint64_t without_gpu = 0;       ///< processes whose torch.profiler got no CUPTI, since the recorder used it
   std::string nccl_version{};          ///< of the first of them
   std::vector<Problem> problems{};
 };
@@ -82,7 +84,7 @@ struct PyTorchSeen {
 struct RecordSummary {
   std::filesystem::path out{};
   std::uint64_t processes = 0;
-  std::uint64_t ranks = 0;  ///< that a variable or a communicator told
+  std::uint64_t ranks = 0;  ///< that a variable or a communicator told, or the only one
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::uint64_t events_dropped = 0;

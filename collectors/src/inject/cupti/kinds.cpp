@@ -25,7 +25,6 @@ void leave_out_idle_calls(const Functions& call) {
     for (const std::uint32_t number : collectors::cupti::idle_driver_calls) call.enable_driver_call(number, 0);
   // Queries that found nothing ready are no waiting. Which one is the default differs between versions.
   if (call.enable_all_sync_records != nullptr) call.enable_all_sync_records(0);
-  if (call.enable_event_device_times != nullptr) call.enable_event_device_times(1);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -15,10 +14,12 @@
 #include "cupti/library.h"
 #include "inject/cupti/buffers.h"
 #include "inject/cupti/clock.h"
+#include "inject/cupti/deliveries.h"
 #include "inject/cupti/dump.h"
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/names.h"
 #include "inject/cupti/pm_source.h"
+#include "inject/cupti/subscription.h"
 #include "inject/recorder/lock_within.h"
 #include "inject/recorder/pace.h"
 #include "inject/recorder/quiet_thread.h"
@@ -39,7 +40,6 @@ using collectors::cupti::Library;
 using collectors::cupti::profiler_calls;
 using collectors::cupti::RecordDecoder;
 using collectors::cupti::Subscriber;
-using collectors::cupti::SubscriberParams;
 namespace result = collectors::cupti::result;
 namespace version = collectors::cupti::version;
 
@@ -48,7 +48,7 @@ constexpr std::chrono::seconds patience{2};            // for a flush that is go
 constexpr int rounds_until_delivered = 4;              // 2 s after the window nothing of it is on its way any more
 constexpr std::int64_t look_period_ns = 10'000'000;    // while kinds rest
 constexpr std::size_t records_between_refills = 512;
-constexpr std::size_t discarded_bytes = 64 * 1024;  // of a buffer that is handed out only to be thrown away
+constexpr std::size_t discarded_bytes = 17 * 4096;  // of a buffer that is handed out to be thrown away, and of no other
 constexpr std::uint32_t flush_forced = 1;
 constexpr int threads_by_system_id = 1;
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
@@ -71,6 +71,7 @@ struct Source {
   Contexts contexts;
   Subscriber subscriber = nullptr;
   Kinds kinds;  ///< of whoever holds `flushing`
+  Deliveries deliveries;
   std::mutex sessions_mutex;
   std::vector<std::unique_ptr<Session>> sessions;
   std::mutex flushing;  ///< never taken by a callback
@@ -101,7 +102,7 @@ void give_back(Source& to, std::unique_ptr<Session> session) {
   to.sessions.push_back(std::move(session));
 }
 
-/// What is told afterwards belongs to the window in which it happened. Events of CUDA 12 have no time: they belong to
+/// What is told afterwards belongs to the window in which it happened. Events have no time: they belong to
 /// that of the call which was told before them.
 bool is_wanted(const Decoded& decoded, std::int64_t latest_call) {
   switch (decoded.shape) {
@@ -136,6 +137,7 @@ void store(Source& own, RecordDecoder& decoder, std::span<std::uint8_t> buffer) 
     const Decoded& decoded = decoder.decode(std::as_bytes(buffer.subspan(offset)));
     if (decoded.shape == Decoded::Shape::unknown) ++unknown;
     if (decoded.shape == Decoded::Shape::call && decoded.call.begin != 0) latest_call = decoded.call.begin;
+    if (decoded.shape == Decoded::Shape::call && own.deliveries.take_own(decoded.call.thread)) continue;
     if (is_wanted(decoded, latest_call)) write(state->pen(), decoded);
     if (count % records_between_refills == 0) ready_chunks();
   }
@@ -177,6 +179,7 @@ void buffer_completed(void*, std::uint32_t, std::uint8_t* buffer, std::size_t si
   if (buffer == nullptr) return;
   guarded([&] {
     Source& own = source();
+    own.deliveries.delivered();
     const Functions& call = own.library.call;
     const std::span<std::uint8_t> used{buffer, std::min(valid, size)};
     if (size == discarded_bytes) {
@@ -255,6 +258,16 @@ void wake(Source& own) {
   if (with_cupti(own, [&own](const Functions& call) { own.kinds.wake(call); })) say_if_late();
 }
 
+constexpr const char* taken_over =
+    "another profiler in the process has taken the records of CUPTI for itself, so kernels and copies after that are "
+    "missing; stop that profiler, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)";
+
+/// The call of the recorder's own thread comes back at once only where each thread has a buffer of its own: else an
+/// unfinished kernel of the program keeps the buffer.
+bool tells_deliveries(const Source& own) {
+  return own.library.version >= version::v13_0 && own.kinds.has(Kind::driver) && !own.kinds.resting();
+}
+
 /// Flushes. Once all of the last window is delivered, it ends; before the next one it rests.
 void round(Source& own) {
   const bool over = window_control.is_finished();
@@ -262,8 +275,11 @@ void round(Source& own) {
   const bool delivered = own.closed_rounds >= rounds_until_delivered;
   if (over && delivered) return finish();
   with_cupti(own, [&](const Functions& call) {
+    const bool can_tell = tells_deliveries(own);
+    if (can_tell) own.deliveries.ask();
     call.flush_all(0);
     anchor(call);
+    if (can_tell && own.deliveries.are_lost()) say_problem(taken_over);
     if (delivered && !own.kinds.resting()) own.kinds.rest(call);
   });
 }
@@ -279,6 +295,7 @@ void look_at_window(Source& own) {
 
 void* keep_flushing(void*) {
   Source& own = source();
+  own.deliveries.prepare();
   Pace pace{flush_period_ns};
   while (own.usable()) {
     guarded([&] {
@@ -312,28 +329,6 @@ std::string watch_profiler_calls(const Source& own) {
   return {};
 }
 
-/// Only one profiler can use CUPTI in a process; which one has it already is said where the version tells.
-std::string subscribe(Source& own) {
-  const Functions& call = own.library.call;
-  std::array<char, 128> other{};
-  int status = 0;
-  if (call.subscribe_v2 != nullptr) {
-    SubscriberParams params{.name = "rankscope", .other_name = other.data(), .other_size = other.size() - 1};
-    status = call.subscribe_v2(&own.subscriber, profiler_called, nullptr, &params);
-  } else {
-    status = call.subscribe(&own.subscriber, profiler_called, nullptr);
-  }
-  if (status == result::success) return {};
-  if (status != result::several_subscribers)
-    return "CUPTI refused: " + call.text_of(status) + "; `rankscope doctor` shows what can be recorded on this host";
-  const std::string who =
-      other[0] == '\0' ? "another profiler (torch.profiler, Nsight, a debugger)" : std::string{other.data()};
-  return format(
-      "{} already uses CUPTI, and only one profiler in a process can use it, so kernels and copies are not recorded; "
-      "stop that profiler, or leave CUPTI to it (--collect annotate,nvtx,host,nccl,nvml)",
-      who);
-}
-
 void set_attribute(const Functions& call, Attribute attribute, std::uint8_t value) {
   std::size_t size = sizeof value;
   call.set_attribute(static_cast<int>(attribute), &size, &value);  // a version without it does without
@@ -350,7 +345,7 @@ void say_details(const Kinds& kinds) {
 
 /// A sentence if it was not possible.
 std::string begin(Source& own) {
-  own.library = collectors::cupti::load_library();
+  const Subscription subscription = load_and_subscribe(own.library, own.subscriber, profiler_called);
   if (!own.library.problem.empty()) return own.library.problem;
   if (ThreadState* const state = here()) {
     state->pen().metadata("cupti_version", std::to_string(own.library.version));
@@ -358,8 +353,8 @@ std::string begin(Source& own) {
     if (!own.library.passed_over.empty()) state->pen().metadata("cupti_passed_over", own.library.passed_over);
     if (asked_graph_level() == collectors::GraphLevel::graph) state->pen().metadata("cuda_graphs", "graph");
   }
-  if (std::string problem = subscribe(own); !problem.empty()) return problem;
   const Functions& call = own.library.call;
+  if (std::string problem = problem_of(call, subscription); !problem.empty()) return problem;
   call.set_thread_id_type(threads_by_system_id);  // else threads are numbers that nothing else knows
   own.buffers.prepare(Buffers::wanted());
   set_attribute(call, Attribute::zeroed_buffers, 1);
@@ -383,6 +378,8 @@ std::string begin(Source& own) {
 }
 
 }  // namespace
+
+bool is_subscribed() noexcept { return source().usable(); }
 
 void start() noexcept {
   static std::atomic<bool> started{false};

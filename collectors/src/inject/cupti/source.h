@@ -7,4 +7,7 @@ namespace rankscope::inject::cupti {
 /// written into the recording; everything else is recorded all the same.
 void start() noexcept;
 
+/// The recorder is the one profiler that CUPTI has in this process; not in the child of a fork.
+[[nodiscard]] bool is_subscribed() noexcept;
+
 }  // namespace rankscope::inject::cupti

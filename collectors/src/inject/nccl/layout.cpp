@@ -146,8 +146,10 @@ Event read_event(const void* descriptor, int version) {
     event.channel = read<std::uint8_t>(descriptor, 24);
     if (layout.has_times) event.gpu_time = read<std::uint64_t>(descriptor, 32);
   }
-  if (event.type == event_type::coll_api || event.type == event_type::p2p_api)
+  if (event.type == event_type::coll_api || event.type == event_type::p2p_api) {
     event.datatype = text_of(read<const char*>(descriptor, 40));
+    event.is_captured = read<std::uint8_t>(descriptor, event.type == event_type::coll_api ? 64 : 56) != 0;
+  }
   if (event.type == event_type::ce_coll) read_ce_coll(descriptor, event);
   return event;
 }
@@ -164,6 +166,13 @@ std::string_view operation_from(std::string_view function) {
   const auto* const found =
       std::ranges::find(operations, function, &std::pair<std::string_view, std::string_view>::first);
   return found == operations.end() ? function : found->second;
+}
+
+std::size_t function_index(std::string_view function) {
+  static_assert(operations.size() + 1 == function_count);
+  const auto* const found =
+      std::ranges::find(operations, function, &std::pair<std::string_view, std::string_view>::first);
+  return static_cast<std::size_t>(found - operations.begin());
 }
 
 std::uint32_t element_type_index(std::string_view nccl_name) {

@@ -3,6 +3,7 @@
 // needed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -58,6 +59,7 @@ struct Event {
   int steps = -1;
   int chunk_bytes = -1;
   bool is_send = false;
+  bool is_captured = false;  ///< of a call: it becomes a part of a CUDA graph
 };
 
 /// `version` 1 to 6.
@@ -69,6 +71,10 @@ struct Event {
 
 /// An operation in the words of a recording: "allreduce"; of one that is not known what NCCL says.
 [[nodiscard]] std::string_view operation_from(std::string_view function);
+
+/// Below function_count; all functions that are not known share one number.
+inline constexpr std::size_t function_count = 12;
+[[nodiscard]] std::size_t function_index(std::string_view function);
 
 /// A type of elements: "f32", 4 bytes. Index 0 is a type that NCCL does not name, which has one byte.
 struct ElementType {

@@ -1,6 +1,6 @@
 // The tables that NCCL looks up in a profiler plugin. It takes the newest one that it knows, so that every NCCL
 // from 2.23 to 2.30 finds the version it was built with; its own adapters for older ones lose the communicator's
-// identity.
+// identity, except that of 2.31 and later, which has version 7, for version 6.
 #include "inject/nccl/source.h"
 
 namespace rankscope::inject::nccl {
@@ -53,7 +53,7 @@ int init_numbered(void** context, std::uint64_t hash, int* mask, const char* nam
 
 template <int version>
 int start_event(void* context, void** handle, void* descriptor) {
-  *handle = as_pointer(start(static_cast<Communicator*>(context), descriptor, version));
+  *handle = as_pointer(start(static_cast<Communicator*>(context), descriptor, version, as_handle(*handle)));
   return success;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "inject/nccl/handles.h"
 #include "inject/nccl/open_events.h"
 #include "inject/nccl/version.h"
 #include "inject/recorder/recorder.h"
@@ -66,15 +67,6 @@ using recording::ThreadWriter;
 constexpr std::uint64_t own_numbers = std::uint64_t{0x4E43} << 40;
 std::atomic<std::uint64_t> next_number{own_numbers};
 
-// What a handle stands for is in its low bits: operations and API calls need no memory at all.
-enum class Tag : std::uint8_t { nothing = 0, operation = 1, api = 2, slot = 3 };
-constexpr unsigned tag_bits = 3;
-
-Handle tagged(Tag tag, std::uint64_t value) { return value << tag_bits | static_cast<std::uint64_t>(tag); }
-Tag tag_of(Handle handle) { return static_cast<Tag>(handle & ((1U << tag_bits) - 1)); }
-std::uint64_t value_of(Handle handle) { return handle >> tag_bits; }
-Handle handle_of(const void* parent) { return reinterpret_cast<std::uintptr_t>(parent); }
-
 OpenEvents open_events;
 GlobalTimer global_timer;
 
@@ -115,12 +107,16 @@ std::int64_t bytes_of(const Event& event) {
   return static_cast<std::int64_t>(bytes);
 }
 
+std::int64_t sequence_of(Communicator& communicator, const Event& event) {
+  if (event.type == event_type::p2p || is_of_graph(event)) return SequenceNumbers::none;
+  if (event.type == event_type::ce_coll) return communicator.sequence.next();  // NCCL numbers these apart
+  return communicator.sequence.next(function_index(event.function), event.sequence);
+}
+
 /// AllGather and Broadcast count bytes; the API call around them still knows the type.
 std::string_view type_of(const Event& event) {
-  const Handle parent = handle_of(event.parent);
-  const bool has_type = tag_of(parent) == Tag::api && value_of(parent) != 0;
-  return element_type(has_type ? static_cast<std::uint32_t>(value_of(parent)) : element_type_index(event.datatype))
-      .name;
+  const std::uint32_t of_call = element_type_of_call(event);
+  return element_type(of_call != 0 ? of_call : element_type_index(event.datatype)).name;
 }
 
 void describe(ThreadWriter& to, const Communicator& communicator, const Event& event, Owner owner) {
@@ -136,8 +132,7 @@ Handle start_operation(Communicator& communicator, const Event& event) {
   if (event.communicator_hash != 0 && !communicator.identified.load(std::memory_order_acquire))
     identify(communicator, event.communicator_hash, event.communicator_name);
   // Counted also where nothing is stored, so that the members agree.
-  const bool is_pair = event.type == event_type::p2p;
-  const std::int64_t sequence = is_pair ? -1 : communicator.next_sequence.fetch_add(1, std::memory_order_relaxed);
+  const std::int64_t sequence = sequence_of(communicator, event);
   ThreadWriter* const to = pen();
   if (to == nullptr) return 0;
   announce(*to, communicator);
@@ -155,7 +150,7 @@ Handle start_operation(Communicator& communicator, const Event& event) {
 }
 
 std::uint64_t operation_above(const Event& event) {
-  const Handle parent = handle_of(event.parent);
+  const Handle parent = parent_of(event);
   return tag_of(parent) == Tag::operation ? value_of(parent) : 0;
 }
 
@@ -186,7 +181,7 @@ Handle start_proxy_operation(const Event& event) {
 }
 
 Handle start_proxy_step(const Event& event) {
-  const Handle parent = handle_of(event.parent);
+  const Handle parent = parent_of(event);
   if (tag_of(parent) != Tag::slot || pen() == nullptr) return 0;
   OpenEvent* const operation = open_events.find(value_of(parent));
   if (operation == nullptr) return 0;
@@ -284,24 +279,30 @@ bool is_wait(int state) {
          state == static_cast<int>(State::send_peer_wait);
 }
 
-int mask_of(collectors::NcclLevels levels) {
+std::uint64_t mask_of(collectors::NcclLevels levels) {
   using namespace event_type;
   std::uint64_t mask = coll | coll_api | group_api | ce_coll;
   if (levels.has(collectors::NcclLevel::p2p)) mask |= p2p | p2p_api;
   if (levels.has(collectors::NcclLevel::proxy)) mask |= proxy_op | proxy_step;
   if (levels.has(collectors::NcclLevel::kernel)) mask |= kernel_channel;
-  return static_cast<int>(mask);
+  return mask;
 }
 
-Handle start_known(Communicator& communicator, const Event& event) {
+Handle start_known(Communicator& communicator, const Event& event, Handle held) {
   switch (event.type) {
-    case event_type::coll:
+    case event_type::group:
+      return group_handle(held);
+    case event_type::group_api:
+      return group_handle(0);
     case event_type::p2p:
+      // Up to 2.25, NCCL reports them also if the mask leaves them out.
+      return communicator.records_pairs ? start_operation(communicator, event) : 0;
+    case event_type::coll:
     case event_type::ce_coll:
       return start_operation(communicator, event);
     case event_type::coll_api:
     case event_type::p2p_api:
-      return tagged(Tag::api, element_type_index(event.datatype));
+      return call_handle(event);
     case event_type::proxy_op:
       return start_proxy_operation(event);
     case event_type::proxy_step:
@@ -319,9 +320,10 @@ Handle start_known(Communicator& communicator, const Event& event) {
 Communicator* introduce(const Introduction& introduction, int version, int* mask) noexcept {
   return guarded([&]() -> Communicator* {
     const bool wanted = collects(collectors::Source::nccl);
-    if (mask != nullptr) *mask = wanted ? mask_of(asked_nccl_levels()) : 0;
+    if (mask != nullptr) *mask = wanted ? static_cast<int>(mask_of(asked_nccl_levels())) : 0;
     if (!wanted) return nullptr;
     auto communicator = std::make_unique<Communicator>();
+    communicator->records_pairs = (mask_of(asked_nccl_levels()) & event_type::p2p) != 0;
     if (version >= 4) {
       communicator->ranks = static_cast<std::uint32_t>(std::max(introduction.ranks, 0));
       communicator->rank = introduction.rank;
@@ -338,9 +340,9 @@ Communicator* introduce(const Introduction& introduction, int version, int* mask
   });
 }
 
-Handle start(Communicator* communicator, const void* descriptor, int version) noexcept {
+Handle start(Communicator* communicator, const void* descriptor, int version, Handle held) noexcept {
   if (communicator == nullptr || descriptor == nullptr) return 0;  // NCCL 2.28 goes on after an init that failed
-  return guarded([&] { return start_known(*communicator, read_event(descriptor, version)); });
+  return guarded([&] { return start_known(*communicator, read_event(descriptor, version), held); });
 }
 
 void stop(Handle handle) noexcept {

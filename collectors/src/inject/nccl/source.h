@@ -6,7 +6,8 @@
 #include <mutex>
 #include <string>
 
-#include "inject/nccl/layout.h"
+#include "inject/nccl/handles.h"
+#include "inject/nccl/sequence.h"
 
 namespace rankscope::inject::nccl {
 
@@ -17,10 +18,11 @@ struct Communicator {
   std::string configured_name;  ///< the user's; empty mostly
   std::uint32_t ranks = 0;      ///< 0 = not told
   std::int32_t rank = -1;
-  std::mutex naming;  ///< of the threads that see its first events at a time, up to version 3
+  bool records_pairs = true;  ///< sends and receives, too
+  std::mutex naming;          ///< of the threads that see its first events at a time, up to version 3
   std::atomic<bool> identified{false};
-  std::atomic<std::int64_t> next_sequence{0};  ///< of collectives; every member sees them in the same order
-  std::atomic<std::uint64_t> announced{0};     ///< generation of the recording that knows it
+  SequenceNumbers sequence;
+  std::atomic<std::uint64_t> announced{0};  ///< generation of the recording that knows it
 };
 
 /// What init tells; versions up to 3 tell nothing.
@@ -34,11 +36,9 @@ struct Introduction {
 /// Returns null, with a mask of 0, where nothing is to be recorded. `version` 1 to 6.
 Communicator* introduce(const Introduction& introduction, int version, int* mask) noexcept;
 
-/// Handles are numbers, never addresses: NCCL keeps some longer than it should.
-using Handle = std::uint64_t;
-
-/// 0: nothing is to be recorded of it, or there is no room.
-Handle start(Communicator* communicator, const void* descriptor, int version) noexcept;
+/// 0: nothing is to be recorded of it, or there is no room. `held` is the handle that NCCL still has where it will put
+/// the new one.
+Handle start(Communicator* communicator, const void* descriptor, int version, Handle held) noexcept;
 void stop(Handle handle) noexcept;
 void change_state(Handle handle, int state, const void* arguments, int version) noexcept;
 

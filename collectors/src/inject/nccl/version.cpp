@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "inject/recorder/environment.h"
 #include "inject/recorder/once_per_segment.h"
 #include "rankscope/core/format.h"
 
@@ -24,21 +25,36 @@ std::string loaded_library() {
   return found;
 }
 
-std::string version() {
+/// 22809 for 2.28.9; 0: not known.
+int version() {
   const std::string path = loaded_library();
   void* const library = path.empty() ? RTLD_DEFAULT : dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
   const auto get_version = reinterpret_cast<int (*)(int*)>(dlsym(library, "ncclGetVersion"));
   int number = 0;
   const bool known = get_version != nullptr && get_version(&number) == 0;
   if (library != RTLD_DEFAULT && library != nullptr) dlclose(library);  // it stays: the program holds it
-  return known ? format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100) : "unknown";
+  return known ? number : 0;
 }
+
+std::string text_of(int number) {
+  return number == 0 ? "unknown" : format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
+}
+
+/// Takes only "lib….so" as it stands and makes "libnccl-profiler-….so" of all else, paths too (NVIDIA/nccl v2.27.3-1
+/// src/plugin/plugin_open.cc; not so in 2.26.6 and 2.27.5). PyTorch 2.8 has it.
+constexpr int takes_no_path = 22703;
 
 }  // namespace
 
 void report_version(recording::ThreadWriter& pen) noexcept {
   static OncePerSegment once;
-  if (once.first()) guarded([&] { pen.metadata("nccl_version", version()); });
+  if (once.first()) guarded([&] { pen.metadata("nccl_version", text_of(version())); });
+}
+
+void prepare_for_plugin() noexcept {
+  guarded([] {
+    if (version() == takes_no_path) name_plugin_without_path();
+  });
 }
 
 }  // namespace rankscope::inject::nccl

@@ -149,20 +149,28 @@ nvtxDomainHandle_t create_domain(std::string_view name) {
   return guarded([&] { return reinterpret_cast<nvtxDomainHandle_t>(new_domain(name)); });
 }
 
+/// A program that runs without a tool may give none.
+const nvtxEventAttributes_t& given(const nvtxEventAttributes_t* event) {
+  static constexpr nvtxEventAttributes_t none{};
+  return event == nullptr ? none : *event;
+}
+
 // --- NVTX's functions, module CORE ---
 
-void core_mark_ex(const nvtxEventAttributes_t* event) { mark_event(domain_of(nullptr), *event); }
+void core_mark_ex(const nvtxEventAttributes_t* event) { mark_event(domain_of(nullptr), given(event)); }
 void core_mark_a(const char* message) { mark(message_text(message)); }
 void core_mark_w(const wchar_t* message) {
   with_narrow(message, [](std::string_view name) { mark(name); });
 }
-nvtxRangeId_t core_start_ex(const nvtxEventAttributes_t* event) { return start_event(domain_of(nullptr), *event); }
+nvtxRangeId_t core_start_ex(const nvtxEventAttributes_t* event) {
+  return start_event(domain_of(nullptr), given(event));
+}
 nvtxRangeId_t core_start_a(const char* message) { return start(message_text(message)); }
 nvtxRangeId_t core_start_w(const wchar_t* message) {
   return with_narrow(message, [](std::string_view name) { return start(name); });
 }
 void core_end(nvtxRangeId_t id) { end(id); }
-int core_push_ex(const nvtxEventAttributes_t* event) { return push_event(domain_of(nullptr), *event); }
+int core_push_ex(const nvtxEventAttributes_t* event) { return push_event(domain_of(nullptr), given(event)); }
 int core_push_a(const char* message) { return push(domain_of(nullptr), message_text(message)); }
 int core_push_w(const wchar_t* message) {
   return with_narrow(message, [](std::string_view name) { return push(domain_of(nullptr), name); });
@@ -180,18 +188,18 @@ void core_thread_w(std::uint32_t id, const wchar_t* name) {
 // --- module CORE2 ---
 
 void domain_mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  mark_event(domain_of(domain), *event);
+  mark_event(domain_of(domain), given(event));
 }
 nvtxRangeId_t domain_start_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return start_event(domain_of(domain), *event);
+  return start_event(domain_of(domain), given(event));
 }
 void domain_end(nvtxDomainHandle_t, nvtxRangeId_t id) { end(id); }
 int domain_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
-  return push_event(domain_of(domain), *event);
+  return push_event(domain_of(domain), given(event));
 }
 int domain_pop(nvtxDomainHandle_t domain) { return pop(domain_of(domain)); }
 nvtxResourceHandle_t domain_resource_create(nvtxDomainHandle_t domain, nvtxResourceAttributes_t* resource) {
-  if (resource->identifierType == NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE &&
+  if (resource != nullptr && resource->identifierType == NVTX_RESOURCE_TYPE_GENERIC_THREAD_NATIVE &&
       resource->messageType == NVTX_MESSAGE_TYPE_ASCII) {
     name_thread(resource->identifier.ullValue, message_text(resource->message.ascii));
   }

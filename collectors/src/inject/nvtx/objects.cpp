@@ -1,5 +1,6 @@
 #include "inject/nvtx/objects.h"
 
+#include "inject/nccl/version.h"
 #include "rankscope/core/utf8.h"
 
 namespace rankscope::inject {
@@ -15,6 +16,7 @@ Domain* new_domain(std::string_view name) {
   auto* const domain = new Domain;
   domain->name = name;
   domain->is_nccl = name == "NCCL";
+  if (domain->is_nccl) nccl::prepare_for_plugin();  // its first call, ncclCommInitRank at the latest, makes the domain
   domain->kind = domain->is_nccl ? SpanKind::api : SpanKind::user;
   domain->names_it = !domain->is_nccl && !name.empty();
   return domain;

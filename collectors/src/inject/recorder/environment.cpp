@@ -19,6 +19,8 @@ std::string own_path() {
   return info.dli_fname;
 }
 
+std::string name_of(const std::string& library) { return library.substr(library.rfind('/') + 1); }
+
 /// Takes our library out of LD_PRELOAD and keeps the others.
 void leave_preload(const std::string& library) {
   const char* const list = std::getenv(collectors::variable::preload);
@@ -44,7 +46,7 @@ void clear_environment() {
   for (const char* const name : {collectors::variable::nvtx_injection, collectors::variable::cuda_injection,
                                  collectors::variable::nccl_plugin}) {
     const char* const value = std::getenv(name);
-    if (value != nullptr && library == value) unsetenv(name);
+    if (value != nullptr && (library == value || name_of(library) == value)) unsetenv(name);
   }
   for (const char* const name : {collectors::variable::segments, collectors::variable::library}) unsetenv(name);
 }
@@ -82,6 +84,12 @@ void complete_environment(const collectors::InjectSettings& settings) {
   setenv(collectors::variable::cuda_injection, library.c_str(), 0);
   if (settings.collect.has(collectors::Source::nccl)) setenv(collectors::variable::nccl_plugin, library.c_str(), 0);
   setenv(collectors::variable::library, library.c_str(), 0);
+}
+
+void name_plugin_without_path() {
+  const std::string library = own_path();
+  const char* const value = std::getenv(collectors::variable::nccl_plugin);
+  if (value != nullptr && library == value) setenv(collectors::variable::nccl_plugin, name_of(library).c_str(), 1);
 }
 
 collectors::RankEnvironment own_rank(const collectors::InjectSettings& settings) {

@@ -14,6 +14,10 @@ bool owns_recording(const collectors::InjectSettings& settings);
 /// settings are kept.
 void complete_environment(const collectors::InjectSettings& settings);
 
+/// Names NCCL's plugin by the name of this library's file instead of its path, if it is this library: the dynamic
+/// linker finds what is loaded by its name.
+void name_plugin_without_path();
+
 /// Rank of this process by the environment and command line it has now.
 collectors::RankEnvironment own_rank(const collectors::InjectSettings& settings);
 

@@ -17,6 +17,7 @@
 #include "recording/decode/segment_decoder.h"
 #include "recording/decode/sources.h"
 #include "recording/format/field_text.h"
+#include "recording/format/segment_work.h"
 
 namespace rankscope::recording {
 namespace {
@@ -103,18 +104,18 @@ RankId rank_of(const SegmentFile& file) {
   return RankId::none();
 }
 
-bool has_rank(const Opened& opened) { return rank_of(opened.file).is_set(); }
-
-bool is_watched(const Opened& opened) {
-  const auto& source = opened.file.fixed.rank_source;
-  return std::string_view{source.data(), strnlen(source.data(), source.size())} == watched_source;
-}
-
+bool has_rank(const Opened& opened) { return has_rank(opened.file); }
+bool is_watched(const Opened& opened) { return is_watched(opened.file); }
 bool has_events(const Opened& opened) { return !opened.file.chunks.empty() && !is_watched(opened); }
 
-// One program without any launcher variable is rank 0 of 1, and said to be a guess. Shells around it are only watched.
-bool single_unranked(const std::vector<Opened>& segments) {
-  return std::ranges::none_of(segments, has_rank) && std::ranges::count_if(segments, has_events) == 1;
+/// The level of a process that has a rank is not asked for.
+std::vector<RankEvidence> evidence_of(const std::vector<Opened>& segments) {
+  std::vector<RankEvidence> evidence(segments.size());
+  side_by_side(segments.size(), [&](std::size_t i) {
+    const SegmentFile& file = segments[i].file;
+    evidence[i] = has_rank(file) ? RankEvidence{.has_rank = true} : RankEvidence{.level = work_level_of(file)};
+  });
+  return evidence;
 }
 
 /// No job has more ranks; a larger number is damage.
@@ -222,7 +223,7 @@ class SegmentLosses {
     // The same loss has two causes with different remedies.
     const bool disk_full = file_.counters.extents_refused > 0;
     add(disk_full ? Counter::disk_full : Counter::events_dropped, file_.counters.events_dropped);
-    add(Counter::names_lost, file_.counters.names_truncated);
+    add(Counter::names_shortened, file_.counters.names_truncated);
     for (const CounterInfo& info : counter_table())
       builder_.quality().add(info.counter, file_.quality.of(info.counter));
     place_gaps();
@@ -267,14 +268,13 @@ class SegmentLosses {
 };
 
 std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segments,
-                                                 const std::vector<SegmentClock>& clocks, Texts texts) {
-  const bool guess_rank = single_unranked(segments);
+                                                 const std::vector<SegmentClock>& clocks, Texts texts,
+                                                 std::optional<std::size_t> rank_0) {
   std::vector<std::unique_ptr<Decoded>> decoded(segments.size());
   Communicators communicators;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     decoded[i] = std::make_unique<Decoded>(texts);
-    const bool guessed = guess_rank && has_events(segments[i]);
-    decoded[i]->rank = guessed ? RankId{0} : rank_of(segments[i].file);
+    decoded[i]->rank = i == rank_0 ? RankId{0} : rank_of(segments[i].file);
     communicators.add(segments[i].file, decoded[i]->rank);
   }
   side_by_side(segments.size(), [&](std::size_t i) {
@@ -294,6 +294,15 @@ void note_running(const std::vector<Opened>& segments, RunBuilder& builder) {
   if (running == 0) return;
   const auto all = std::ranges::count_if(segments, has_events);
   builder.info().metadata.emplace_back("still_running", format("{} of {} processes", running, all));
+}
+
+/// Processes with events and without a rank: ranks that are not known, and launchers.
+void count_unranked(std::span<const RankEvidence> evidence, std::optional<std::size_t> rank_0, Quality& quality) {
+  const WorkLevel unknown = level_of_unknown_ranks(evidence);
+  for (std::size_t i = 0; i < evidence.size(); ++i) {
+    if (evidence[i].has_rank || i == rank_0 || evidence[i].level < WorkLevel::events) continue;
+    quality.add(evidence[i].level >= unknown ? Counter::rank_unknown : Counter::processes_without_rank);
+  }
 }
 
 void count_ranks(const std::vector<Opened>& segments, RunBuilder& builder) {
@@ -338,12 +347,14 @@ Result<std::shared_ptr<const Run>> read_recording(const fs::path& path, Texts te
   apply_manifest(manifest, texts, builder);
   if (manifest == path) builder.quality().add(Counter::not_gathered, spools_waiting_for(path).size());
   note_running(opened.segments, builder);
-  auto decoded = decode_all(opened.segments, clocks, texts);
+  const std::vector<RankEvidence> evidence = evidence_of(opened.segments);
+  const std::optional<std::size_t> rank_0 = only_rank(evidence);
+  count_unranked(evidence, rank_0, builder.quality());
+  auto decoded = decode_all(opened.segments, clocks, texts, rank_0);
   for (std::size_t i = 0; i < decoded.size(); ++i) {
     Decoded& part = *decoded[i];
     builder.absorb(std::move(part.rows), PartProcesses::new_rows);
     const bool watched = is_watched(opened.segments[i]);
-    if (!watched && !has_rank(opened.segments[i]) && part.events > 0) builder.quality().add(Counter::rank_unknown);
     if ((!watched || has_rank(opened.segments[i])) && part.events == 0)
       builder.quality().add(Counter::processes_without_events);
     SegmentLosses{opened.segments[i], part, builder}.count();

@@ -6,12 +6,15 @@
 #include <cstring>
 #include <fstream>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "recording/format/crc32c.h"
 #include "recording/format/segment_file.h"
+#include "recording/format/segment_work.h"
 #include "recording/gather/scrub.h"
 
 namespace rankscope::recording {
@@ -35,11 +38,48 @@ void write_chunk(std::ostream& out, const Chunk& chunk) {
   out.write(reinterpret_cast<const char*>(chunk.payload.data()), static_cast<std::streamsize>(chunk.payload.size()));
 }
 
+/// The strings of one chunk by their ids.
+class Names {
+ public:
+  void add(const Record& record) {
+    if (record.head.type != static_cast<std::uint8_t>(RecordType::string) || record.head.name > largest_id) return;
+    const auto bytes = record.body.subspan(std::min<std::size_t>(8, record.body.size()));
+    const auto length = std::min<std::size_t>(record.word(0), bytes.size());
+    names_.resize(std::max<std::size_t>(names_.size(), std::size_t{record.head.name} + 1));
+    names_[record.head.name] = {reinterpret_cast<const char*>(bytes.data()), length};
+  }
+  [[nodiscard]] bool has(std::uint64_t id) const { return id < names_.size() && names_[id].data() != nullptr; }
+  [[nodiscard]] std::string_view of(std::uint64_t id) const { return has(id) ? names_[id] : std::string_view{}; }
+
+ private:
+  static constexpr std::uint32_t largest_id = 0xFFFF;
+  std::vector<std::string_view> names_;
+};
+
+/// Of kernels for communication, those in which NCCL (from 2.19) carries out collectives; ncclDevKernel_SendRecv sends.
+bool is_nccl_collective(std::string_view kernel) {
+  return kernel.find("ncclDevKernel_") != std::string_view::npos && kernel.find("SendRecv") == std::string_view::npos;
+}
+
+/// An operation without members is one that a communication library reported, not the program.
+bool is_of_library(const Record& record, const Names& names) {
+  CommEnqueued fields{};
+  std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
+  return names.has(fields.members) && names.of(fields.members).empty();
+}
+
 void count_events(const Chunk& chunk, GatherSummary& summary) {
+  Names names;
   RecordWalk walk{chunk.payload};
   for (Record record{}; walk.next(record);) {
-    if (record.head.type != static_cast<std::uint8_t>(RecordType::string)) ++summary.events;
-    if (record.head.type == static_cast<std::uint8_t>(RecordType::activity)) ++summary.activities;
+    names.add(record);
+    const auto type = static_cast<RecordType>(record.head.type);
+    if (type != RecordType::string) ++summary.events;
+    if (type == RecordType::comm_enqueued && is_of_library(record, names)) ++summary.library_operations;
+    if (type != RecordType::activity) continue;
+    ++summary.activities;
+    if (record.head.code == static_cast<std::uint8_t>(SpanKind::comm) && is_nccl_collective(names.of(record.head.name)))
+      ++summary.nccl_kernels;
   }
 }
 
@@ -47,25 +87,19 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 
 // Of several values of a key what value_after says, as in the reader.
 void collect_metadata(const Chunk& chunk, Metadata& metadata) {
-  std::vector<std::string_view> names;
+  Names names;
   RecordWalk walk{chunk.payload};
   for (Record record{}; walk.next(record);) {
-    if (record.head.type == static_cast<std::uint8_t>(RecordType::string)) {
-      const auto bytes = record.body.subspan(std::min<std::size_t>(8, record.body.size()));
-      const auto length = std::min<std::size_t>(record.word(0), bytes.size());
-      names.resize(std::max<std::size_t>(names.size(), std::size_t{std::min(record.head.name, 0xFFFFU)} + 1));
-      if (record.head.name < names.size())
-        names[record.head.name] = {reinterpret_cast<const char*>(bytes.data()), length};
-    }
+    names.add(record);
     if (record.head.type != static_cast<std::uint8_t>(RecordType::metadata)) continue;
-    if (record.head.name >= names.size() || record.word(0) >= names.size()) continue;
-    const std::string key{names[record.head.name]};
+    if (!names.has(record.head.name) || !names.has(record.word(0))) continue;
+    const std::string key{names.of(record.head.name)};
     if (key == injected_faults_key) continue;
     const auto known = std::ranges::find(metadata, key, &Metadata::value_type::first);
     if (known == metadata.end())
-      metadata.emplace_back(key, names[record.word(0)]);
+      metadata.emplace_back(key, names.of(record.word(0)));
     else
-      known->second = value_after(key, known->second, names[record.word(0)]);
+      known->second = value_after(key, known->second, names.of(record.word(0)));
   }
 }
 
@@ -107,6 +141,7 @@ Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Tex
   summary.secrets_hidden = write_header(out, segment, texts);
   summary.bytes = segment_header_bytes;
   summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
+  summary.evidence = {.has_rank = has_rank(segment), .level = work_level_of(segment)};
   std::vector<std::byte> scrubbed;
   for (Chunk chunk : segment.chunks) {
     if (texts == Texts::without_secrets) {

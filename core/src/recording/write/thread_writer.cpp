@@ -47,6 +47,21 @@ std::uint64_t hash_of(std::string_view text) {
   return hash | 1;  // 0 marks a free slot
 }
 
+/// A name whose last part is replaced by a number made of all of it: names of templates often differ only there.
+std::string_view shortened(std::string_view text, std::array<char, longest_string>& room) {
+  constexpr std::string_view mark = "… #";
+  constexpr std::string_view digits = "0123456789abcdef";
+  constexpr std::size_t kept = longest_string - mark.size() - 2 * sizeof(std::uint64_t);
+  std::size_t whole = kept;
+  while (whole > 0 && (static_cast<std::uint8_t>(text[whole]) & 0xC0U) == 0x80U) --whole;  // no half of a character
+  room.fill(' ');
+  text.copy(room.data(), whole);
+  mark.copy(room.data() + kept, mark.size());
+  std::uint64_t hash = hash_of(text);
+  for (std::size_t at = kept + mark.size(); at < room.size(); ++at, hash <<= 4U) room[at] = digits[hash >> 60U];
+  return {room.data(), room.size()};
+}
+
 std::uint64_t word_at(const char* data) {
   std::uint64_t word = 0;
   std::memcpy(&word, data, 8);
@@ -143,12 +158,15 @@ void ThreadWriter::grow() {
     if (old[i].hash != 0) *slot_of(old[i].hash, {old[i].text.get(), old[i].length}) = std::move(old[i]);
 }
 
+std::uint32_t ThreadWriter::intern_shortened(std::string_view text, std::uint32_t keep_free) {
+  std::array<char, longest_string> room{};
+  segment_.header().names_truncated.fetch_add(1, std::memory_order_relaxed);
+  return intern(shortened(text, room), keep_free);
+}
+
 // Defines the name in the current chunk unless it is; no_name if there is no room. May move to the next chunk.
 std::uint32_t ThreadWriter::intern(std::string_view text, std::uint32_t keep_free) {
-  if (text.size() > longest_string) {
-    text = text.substr(0, longest_string);
-    segment_.header().names_truncated.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (text.size() > longest_string) return intern_shortened(text, keep_free);
   const std::uint64_t hash = hash_of(text);
   Name* name = slot_of(hash, text);
   if (name->hash != 0 && name->chunk + 1 == sequence_) return name->id;

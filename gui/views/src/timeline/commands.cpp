@@ -109,6 +109,12 @@ constexpr std::array all_commands{
     Command{"help", "Keys and mouse", "? F1", [](View& v) { Q_EMIT v.helpRequested(); }},
 };
 
+/// What the mouse does.
+struct Gesture {
+  std::string_view gesture;
+  std::string_view title;
+};
+
 constexpr std::array mouse{
     Gesture{"click", "select an event"},
     Gesture{"double click", "zoom to an event"},
@@ -133,7 +139,6 @@ QString bound_keys(const QAction& action) {
 }
 
 std::span<const Command> commands() { return all_commands; }
-std::span<const Gesture> gestures() { return mouse; }
 
 std::string keys_as_markdown() {
   std::string text = "| keys | action |\n|---|---|\n";

@@ -19,13 +19,6 @@ struct Command {
 };
 [[nodiscard]] std::span<const Command> commands();
 
-/// What the mouse does.
-struct Gesture {
-  std::string_view gesture;
-  std::string_view title;
-};
-[[nodiscard]] std::span<const Gesture> gestures();
-
 /// The keys of a command as they are bound now, for people.
 [[nodiscard]] QString bound_keys(const QAction& action);
 

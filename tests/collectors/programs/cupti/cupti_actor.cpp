@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cupti_builder.h"
+#include "cupti_foreign.h"
 #include "cupti_fuzz.h"
 #include "rankscope/collectors/annotate.h"
 
@@ -46,6 +47,7 @@ struct Gpu {
   void (*hold_flush)(bool) = nullptr;
   bool (*replay)() = nullptr;
   bool (*is_flushing)() = nullptr;
+  void (*keep_unfinished)(bool) = nullptr;
   std::uint32_t version = 0;
 
   bool push(const ActivityRecord& record) const { return push_bytes(record.bytes().data(), record.bytes().size()); }
@@ -90,6 +92,7 @@ Gpu find_gpu() {
   find("standin_hold_flush", gpu.hold_flush);
   find("standin_replay", gpu.replay);
   find("standin_is_flushing", gpu.is_flushing);
+  find("standin_keep_unfinished", gpu.keep_unfinished);
   std::uint32_t (*version)(std::uint32_t*) = nullptr;
   find("cuptiGetVersion", version);
   version(&gpu.version);
@@ -154,6 +157,14 @@ void play_death(const Gpu& gpu) {
   play_many(gpu, 100);
   gpu.flush(0);  // as the recorder does twice a second
   play_many(gpu, 10);
+  kill(getpid(), SIGKILL);
+}
+
+/// More than a megabyte of records, of which one is never finished.
+void play_busy_death(const Gpu& gpu) {
+  gpu.keep_unfinished(true);
+  play_many(gpu, 9'000);
+  gpu.flush(0);
   kill(getpid(), SIGKILL);
 }
 
@@ -292,14 +303,34 @@ void play_profiled_late(const Gpu& gpu) {
   play_profiled(gpu);
 }
 
-/// A launch, and what PyTorch's watchdog does all the time.
+/// A launch, and what PyTorch's watchdog does all the time, or the runtime for each launch.
 void play_polls(const Gpu& gpu) {
-  constexpr std::uint32_t runtime_query = 138, driver_query = 120;
+  constexpr std::uint32_t runtime_query = 138, driver_query = 120, kernel_name = 719, device_attribute = 200;
   const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
   const std::uint64_t t = gpu.now();
   gpu.launch(1, t, 10);
   gpu.push(make_call(5, runtime_query, thread, {t + 20, t + 30, 0, 0, 0, 2}));
   gpu.push(make_call(4, driver_query, thread, {t + 40, t + 50, 0, 0, 0, 3}));
+  gpu.push(make_call(4, kernel_name, thread, {t + 60, t + 70, 0, 0, 0, 4}));
+  gpu.push(make_call(5, device_attribute, thread, {t + 80, t + 90, 0, 0, 0, 5}));
+}
+
+/// Another profiler registers its buffers over those of the recorder.
+void play_taken_over(const Gpu& gpu) {
+  wait_until([&] { return gpu.flushes() > 2; }, "nobody flushes");
+  play_many(gpu, 10);
+  gpu.flush(0);
+  ForeignProfiler::take_buffers(dlopen(std::getenv("RANKSCOPE_CUPTI"), RTLD_NOW | RTLD_NOLOAD));
+  play_many(gpu, 10);
+  const unsigned before = gpu.flushes();
+  wait_until([&] { return gpu.flushes() > before + 9; }, "nobody flushes any more");
+  require(ForeignProfiler::buffers > 0, "nothing came to the other profiler");
+}
+
+/// Nothing happens for as long.
+void play_idle(const Gpu& gpu) {
+  play_many(gpu, 10);
+  wait_until([&] { return gpu.flushes() > 12; }, "nobody flushes");
 }
 
 /// A launch of a graph of one kernel. The stand-in takes what is asked for: the kernel, or the whole.
@@ -316,6 +347,7 @@ int main(int argc, char** argv) {
   const std::string scene = argc > 1 ? argv[1] : "";
   if (const char* const runtime = std::getenv("STANDIN_CUDART"))
     require(dlopen(runtime, RTLD_NOW) != nullptr, "no runtime of CUDA");
+  if (scene == "came second") ForeignProfiler::begin(dlopen(std::getenv("RANKSCOPE_CUPTI"), RTLD_NOW));
   initialise_cuda();
   rankscope::annotate::mark("played");
   if (scene == "nothing") return 0;
@@ -337,6 +369,10 @@ int main(int argc, char** argv) {
   if (scene == "some") play_many(gpu, 100);
   if (scene == "threads") play_threads(gpu);
   if (scene == "death") play_death(gpu);
+  if (scene == "busy death") play_busy_death(gpu);
+  if (scene == "taken over") play_taken_over(gpu);
+  if (scene == "idle") play_idle(gpu);
+  if (scene == "came second") play_many(gpu, 60'000);
   if (scene == "fork") play_fork(gpu);
   if (scene == "fork in flush") play_fork_in_flush(gpu);
   if (scene == "bad") play_bad_records(gpu);

@@ -1,6 +1,7 @@
 // A test double of libcupti: it fills the buffers of its client with records that a test hands to it, and behaves as a
 // given version does. STANDIN_CUPTI_VERSION is that version, STANDIN_CUPTI_HOLDER names a profiler that came first,
-// STANDIN_CUPTI_AHEAD_NS is what its clock is ahead of CLOCK_REALTIME. With STANDIN_CUPTI_REPLAY it is the library that
+// STANDIN_CUPTI_AHEAD_NS is what its clock is ahead of CLOCK_REALTIME, STANDIN_CUDA_VERSION is the newest CUDA that the
+// driver runs. With STANDIN_CUPTI_REPLAY it is the library that
 // wrote that file of RANKSCOPE_CUPTI_DUMP, and its records are those of the file.
 #include <sched.h>
 #include <time.h>
@@ -21,7 +22,8 @@ namespace {
 
 using rankscope::testing::Replay;
 
-constexpr int success = 0, invalid = 1, end_of_buffer = 12, several_subscribers = 39, unknown = 999;
+constexpr int success = 0, invalid = 1, end_of_buffer = 12, not_compatible = 14, not_initialized = 15,
+              several_subscribers = 39, unknown = 999;
 
 using Callback = void (*)(void*, int, std::uint32_t, const void*);
 using Request = void (*)(std::uint8_t**, std::size_t*, std::size_t*);
@@ -36,10 +38,12 @@ struct State {
   std::set<std::uint32_t> enabled;
   std::set<std::pair<std::uint32_t, std::uint32_t>> thinned;  ///< kind and number of calls
   unsigned flushes = 0;
+  bool unfinished = false;                           ///< the buffer that is being filled holds an unfinished record
   std::set<std::pair<int, std::uint32_t>> listened;  ///< domain and number of calls
   Callback callback = nullptr;
   std::atomic<bool> subscribed{false};
   bool zeroed = false, system_threads = false;
+  bool by_v2 = false;  ///< whoever subscribed used cuptiSubscribe_v2
 };
 std::atomic<bool> flush_held{false};  ///< by a test: a flush does not end
 std::atomic<bool> flush_waiting{false};
@@ -128,6 +132,9 @@ EXPORTED bool standin_push(const void* record, std::size_t bytes) {
     return false;
   }
   std::memcpy(own.buffer + own.used, record, bytes);
+  constexpr std::uint32_t cuda_event = 36;
+  if (kind == cuda_event && own_version() >= 130000)
+    std::memset(own.buffer + own.used + 40, 0, 8);  // its time on request
   own.used += bytes;
   return true;
 }
@@ -171,6 +178,11 @@ EXPORTED unsigned standin_flushes() {
   const std::lock_guard lock(state().mutex);
   return state().flushes;
 }
+/// As while the GPU is always busy: a flush returns no buffer, unless it is forced. Full ones are returned.
+EXPORTED void standin_keep_unfinished(bool unfinished) {
+  const std::lock_guard lock(state().mutex);
+  state().unfinished = unfinished;
+}
 EXPORTED bool standin_is_set_up() { return state().zeroed && state().system_threads; }
 
 EXPORTED unsigned standin_asked() { return asked; }
@@ -190,7 +202,9 @@ struct Params {
   char* other;
   std::size_t other_size;
 };
-EXPORTED int cuptiSubscribe_v2(void** subscriber, void* callback, void*, Params* params) {
+static int subscribe(void** subscriber, void* callback, Params* params) {
+  // Of CUDA 13, on a driver for CUDA 12.
+  if (own_version() >= 130000 && number_in("STANDIN_CUDA_VERSION", 13'000) < 13'000) return not_initialized;
   if (const char* const holder = std::getenv("STANDIN_CUPTI_HOLDER")) {
     if (params != nullptr && params->size == sizeof(Params) && params->other != nullptr)
       std::snprintf(params->other, params->other_size, "CUPTI for %s", holder);
@@ -201,9 +215,17 @@ EXPORTED int cuptiSubscribe_v2(void** subscriber, void* callback, void*, Params*
   *subscriber = &state();
   return success;
 }
-EXPORTED int cuptiSubscribe(void** subscriber, void* callback, void* user) {
-  return cuptiSubscribe_v2(subscriber, callback, user, nullptr);
+EXPORTED int cuptiSubscribe_v2(void** subscriber, void* callback, void*, Params* params) {
+  state().by_v2 = true;
+  return subscribe(subscriber, callback, params);
 }
+EXPORTED int cuptiSubscribe(void** subscriber, void* callback, void*) {
+  state().by_v2 = false;
+  return subscribe(subscriber, callback, nullptr);
+}
+/// From 13.2 on, each function of the activity interface exists twice, and what has subscribed decides which may be
+/// used.
+static bool may_use_first_interface() { return !state().by_v2 || own_version() < 130200; }
 EXPORTED int cuptiEnableCallback(std::uint32_t enable, void*, int domain, std::uint32_t number) {
   if (enable == 0) return invalid;
   state().listened.insert({domain, number});
@@ -227,11 +249,14 @@ EXPORTED int cuptiActivitySetAttribute(int attribute, std::size_t* size, void* v
   return attribute == 9 && own_version() < 130000 ? invalid : success;
 }
 EXPORTED int cuptiActivityRegisterCallbacks(Request request, Complete complete) {
+  if (!may_use_first_interface()) return not_compatible;
+  const std::lock_guard lock(state().mutex);  // the buffer in use goes to who registers now, as on an H200 (13.0.1)
   state().request = request;
   state().complete = complete;
   return success;
 }
 EXPORTED int cuptiActivityEnable(std::uint32_t kind) {
+  if (!may_use_first_interface()) return not_compatible;
   if (static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_REFUSES", 0)) == kind) return unknown;
   const std::lock_guard lock(state().mutex);
   state().enabled.insert(kind);
@@ -256,7 +281,7 @@ EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t number, std::uint8_t ena
 /// Holds the next flush back until this is called with false.
 EXPORTED void standin_hold_flush(bool hold) { flush_held = hold; }
 EXPORTED bool standin_is_flushing() { return flush_waiting; }
-EXPORTED int cuptiActivityFlushAll(std::uint32_t) {
+EXPORTED int cuptiActivityFlushAll(std::uint32_t flags) {
   while (flush_held) {
     flush_waiting = true;
     sched_yield();
@@ -264,7 +289,7 @@ EXPORTED int cuptiActivityFlushAll(std::uint32_t) {
   State& own = state();
   const std::lock_guard lock(own.mutex);
   ++own.flushes;
-  hand_back(own);
+  if (!own.unfinished || flags != 0) hand_back(own);
   return success;
 }
 EXPORTED int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, void** record) {
@@ -299,12 +324,15 @@ EXPORTED int cuptiGetCallbackName(int domain, std::uint32_t number, const char**
   return *name == nullptr ? invalid : success;
 }
 EXPORTED int cuptiGetResultString(int result, const char** text) {
-  *text = result == unknown ? "CUPTI_ERROR_UNKNOWN" : "CUPTI_ERROR_INVALID_PARAMETER";
+  *text = result == unknown           ? "CUPTI_ERROR_UNKNOWN"
+          : result == not_initialized ? "CUPTI_ERROR_NOT_INITIALIZED"
+          : result == not_compatible  ? "CUPTI_ERROR_NOT_COMPATIBLE"
+                                      : "CUPTI_ERROR_INVALID_PARAMETER";
   return success;
 }
 EXPORTED int cuptiActivityEnableAllSyncRecords(std::uint8_t) { return success; }
-EXPORTED int cuptiActivityEnableCudaEventDeviceTimestamps(std::uint8_t) { return success; }
 EXPORTED int cuptiFinalize() { std::abort(); }  // it stops all threads of a program; nobody may call it
-EXPORTED int cuptiActivityRegisterTimestampCallback(void*) { std::abort(); }  // it corrupts kernel records
+EXPORTED int cuptiActivityRegisterTimestampCallback(void*) { std::abort(); }               // it corrupts kernel records
+EXPORTED int cuptiActivityEnableCudaEventDeviceTimestamps(std::uint8_t) { std::abort(); }  // it makes each event dearer
 EXPORTED int cuptiActivityEnableLatencyTimestamps(std::uint8_t) { std::abort(); }
 EXPORTED int cuptiActivityEnableHWTrace(std::uint8_t) { std::abort(); }

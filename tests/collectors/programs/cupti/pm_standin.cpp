@@ -2,9 +2,10 @@
 // makes a sample for each interval that has passed, and aborts where calls come in an order in which CUPTI crashes.
 // STANDIN_PM_REFUSES is "CALL=STATUS" of one that is refused, STANDIN_PM_CHIP the chip, STANDIN_PM_ROOM the number of
 // metrics that fit into one pass, STANDIN_PM_OVERFLOWS loses three samples at the third decoding, STANDIN_PM_FALTERS
-// makes a value of the third sample no number, STANDIN_PM_IDLE keeps the GPU unused, STANDIN_PM_NEEDS_HOST has it need
-// libnvperf_host as CUPTI does.
+// makes a value of the third sample no number, STANDIN_PM_IDLE keeps the GPU unused, STANDIN_CUDA_VERSION is the newest
+// CUDA that the driver runs, STANDIN_PM_NEEDS_HOST has it need libnvperf_host as CUPTI does.
 #include <dlfcn.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cupti_builder.h"
 #include "pm/cupti_pm.h"
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -101,8 +103,18 @@ EXPORTED unsigned standin_decodes() { return decoded; }
 EXPORTED unsigned standin_polls() { return polls; }
 EXPORTED bool standin_is_sampling() { return sampling; }
 
+EXPORTED int cuDriverGetVersion(int* version) {
+  *version = std::atoi(text_in("STANDIN_CUDA_VERSION", "13000").c_str());
+  return success;
+}
+EXPORTED bool standin_push(const void* record, std::size_t bytes);
+/// CUPTI records it, as every call of the driver.
 EXPORTED int cuDeviceGetCount(int* count) {
   *count = 1;
+  const std::uint64_t now = standin_now();
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  const auto record = rankscope::testing::make_call(4, 4, thread, {now, now + 100, 0, 0, 0, 0});
+  standin_push(record.bytes().data(), record.bytes().size());
   return success;
 }
 EXPORTED int cuDeviceGet(int* device, int ordinal) {

@@ -37,8 +37,7 @@ void play_operations(int version) {
 void play_typed(int version) {
   Nccl nccl{version};
   void* const context = nccl.join(world_hash, 2);
-  void* const api = nccl.api(context, "ncclFloat64");
-  nccl.stop(api);
+  void* const api = nccl.call(context, nccl_actor::coll_call, "ncclFloat64");
   void* const gather = nccl.all_gather(context, 0, 80, api);
   nccl.stop(gather);
   uint64_t end = gpu_now();
@@ -189,6 +188,53 @@ void play_shared(int version) {
   nccl.finalize(context);
 }
 
+/// One collective in each of three steps, of which the middle one is in the window.
+void play_window(int version) {
+  Nccl nccl{version};
+  void* const context = nccl.join(world_hash, 2);
+  for (uint64_t i = 0; i < 3; ++i) {
+    annotate::Span step{annotate::Kind::step, "step"};
+    step.with("index", static_cast<std::int64_t>(i));
+    nccl_actor::Plan plan;
+    void* const operation = nccl.collective(context, plan, {.sequence = i, .count = 1000}, nullptr);
+    require(plan.group != nullptr, "a group has no handle");
+    require((operation != nullptr) == (i == 1), "the handle of a collective says whether it is stored");
+    nccl.stop(operation);
+  }
+  nccl.finalize(context);
+}
+
+/// A CUDA graph, and 100 collectives beside it. Rank 0 needs NCCL's proxy, so that a thread of CUDA's reports each
+/// launch of the graph; of rank 1 nothing, and from 2.27 on what is captured. NCCL's number stays at what a graph
+/// launches.
+void play_graph(int version) {
+  Nccl nccl{version};
+  void* const context = nccl.join(world_hash, 2);
+  void* const captured = nccl.call(context, nccl_actor::coll_call, "ncclFloat32", nccl_actor::Captured::yes);
+  void* const call = nccl.call(context, nccl_actor::coll_call, "ncclFloat32");
+  nccl_actor::Plan graph;
+  const auto report_graph = [&](uint64_t number) {
+    nccl.stop(nccl.collective(context, graph, {.sequence = number, .count = 1}, captured));
+  };
+  const auto launch_graph = [&](uint64_t number) {
+    if (own_rank() == 0) std::thread{report_graph, number}.join();
+  };
+  const auto run = [&](const char* function, uint64_t number, size_t count) {
+    nccl_actor::Plan plan;
+    void* const operation = nccl.collective(context, plan, {function, number, count}, call);
+    nccl.stop(operation);
+    nccl.stop(nccl.proxy_op(context, operation, true, getpid()));
+  };
+  if (own_rank() == 1 && version >= 4) report_graph(0);
+  for (int i = 0; i < 5; ++i) launch_graph(0);
+  for (uint64_t number = 0; number < 50; ++number) {
+    run("AllReduce", number, 1000 + number);
+    launch_graph(number + 1);
+    run("Broadcast", number, 2000 + number);
+  }
+  nccl.finalize(context);
+}
+
 void print_mask() {
   Nccl nccl{5};
   nccl.join(world_hash, 2);
@@ -206,6 +252,8 @@ void play(const std::string& scene, int version) {
   if (scene == "oddities") return play_oddities();
   if (scene == "threads") return play_threads();
   if (scene == "shared") return play_shared(version);
+  if (scene == "graph") return play_graph(version);
+  if (scene == "window") return play_window(version);
   if (scene == "mask") return print_mask();
   fail("no such scene");
 }

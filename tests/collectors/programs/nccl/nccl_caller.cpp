@@ -1,121 +1,31 @@
 // Lets the real libnccl load a profiler plugin and tell it of its operations, on a machine without a GPU: NCCL's own
 // code that finds the plugin and fills in the event descriptors is called by the names in the library's symbol table.
-// What that code reads of a communicator, a plan and a proxy operation stands at offsets measured for NCCL 2.28.9.
-#include <dlfcn.h>
-#include <elf.h>
-#include <fcntl.h>
-#include <link.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+// What that code reads of a communicator and a plan stands at offsets that nccl_layouts.h lists by version; those of
+// proxy operations were measured for NCCL 2.28.9.
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <map>
-#include <string>
 #include <string_view>
-#include <vector>
 
+#include "nccl_layouts.h"
+#include "nccl_library.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace {
 
-constexpr int cannot_be_tried = 77;
-constexpr int known_version = 22809;
+using nccl_caller::cannot_be_tried;
+using nccl_caller::give_up;
+using nccl_caller::Layout;
+using nccl_caller::Nccl;
+using nccl_caller::require;
+using nccl_caller::Structure;
 
-[[noreturn]] void give_up(const char* why, const char* what = "") {
-  std::fprintf(stderr, "nccl_caller: %s%s\n", why, what);
-  std::exit(cannot_be_tried);
-}
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "nccl_caller: %s\n", what);
-  std::exit(1);
-}
+/// Of which also the proxy's structures are known.
+constexpr int best_known_version = 22809;
 
-/// libnccl with the addresses of what it does not export.
-class Nccl {
- public:
-  explicit Nccl(const char* path) : library_(dlopen(path, RTLD_NOW)) {
-    if (library_ == nullptr) give_up("cannot load ", dlerror());
-    if (dlinfo(library_, RTLD_DI_LINKMAP, &map_) != 0) give_up("libnccl has no link map");
-    read_symbols(map_->l_name);
-  }
-  template <class Function>
-  Function exported(const char* name) const {
-    const auto function = reinterpret_cast<Function>(dlsym(library_, name));
-    if (function == nullptr) give_up("libnccl lacks ", name);
-    return function;
-  }
-  void* internal(const char* name) const { return reinterpret_cast<void*>(map_->l_addr + offset_of(name)); }
-  template <class... Arguments>
-  void call(const char* name, Arguments... arguments) const {
-    const auto function = reinterpret_cast<int (*)(Arguments...)>(internal(name));
-    require(function(arguments...) == 0, name);
-  }
-  /// A variable of the calling thread.
-  [[nodiscard]] char* of_thread(const char* name) const {
-    void* block = nullptr;
-    if (dlinfo(library_, RTLD_DI_TLS_DATA, &block) != 0 || block == nullptr) give_up("libnccl has no thread data yet");
-    return static_cast<char*>(block) + offset_of(name);
-  }
-
- private:
-  std::uintptr_t offset_of(const char* name) const {
-    const auto found = symbols_.find(name);
-    if (found == symbols_.end()) give_up("the symbol table of libnccl lacks ", name);
-    return found->second;
-  }
-  void read_symbols(const char* path) {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat status {};
-    if (file < 0 || fstat(file, &status) != 0) give_up("cannot read ", path);
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* const bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-    close(file);
-    if (bytes == MAP_FAILED) give_up("cannot map ", path);
-    const char* const base = static_cast<const char*>(bytes);
-    const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(base);
-    const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(base + header->e_shoff);
-    for (int i = 0; i < header->e_shnum; ++i) {
-      if (sections[i].sh_type != SHT_SYMTAB) continue;
-      const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(base + sections[i].sh_offset);
-      const char* const names = base + sections[sections[i].sh_link].sh_offset;
-      for (std::size_t k = 0; k < sections[i].sh_size / sizeof *symbols; ++k)
-        symbols_.emplace(names + symbols[k].st_name, symbols[k].st_value);
-    }
-    munmap(bytes, size);
-  }
-
-  void* library_;
-  link_map* map_ = nullptr;
-  std::map<std::string, std::uintptr_t> symbols_;
-};
-
-/// Memory of a structure of NCCL's; what is not set is zero.
-class Structure {
- public:
-  explicit Structure(std::size_t bytes) : bytes_((bytes + 7) / 8) {}
-  template <class T>
-  void set(std::size_t offset, T value) {
-    std::memcpy(at(offset), &value, sizeof value);
-  }
-  template <class T>
-  [[nodiscard]] T read(std::size_t offset) {
-    T value{};
-    std::memcpy(&value, at(offset), sizeof value);
-    return value;
-  }
-  [[nodiscard]] char* at(std::size_t offset) { return reinterpret_cast<char*>(bytes_.data()) + offset; }
-  [[nodiscard]] void* address() { return bytes_.data(); }
-
- private:
-  std::vector<std::uint64_t> bytes_;
-};
-
-// Numbers of nccl.h and of the tables of 2.28.
+// Numbers of nccl.h and of NCCL's tables.
 constexpr int all_gather = 2, all_reduce = 4, send_call = 6;
 constexpr int float16 = 6, float32 = 7, bfloat16 = 9;
 constexpr std::int8_t ring = 1, nvls = 4, ll128 = 1, simple = 2;
@@ -123,23 +33,16 @@ constexpr std::uint64_t hash = 0xFEDCBA9876543210;
 constexpr int send_gpu_wait = 8, send_wait = 9, send_peer_wait = 20;
 constexpr int net_transport = 2;
 
-namespace communicator {
-constexpr std::size_t bytes = 1'082'968, commhash = 1'066'184, rank = 1'066'192, ranks = 1'066'196, nodes = 1'066'376,
-                      name = 1'075'640, context = 1'075'720;
-}
+// What all known versions have in common; sizes are of the largest.
+constexpr std::size_t communicator_bytes = 1'300'000, task_bytes = 512, plan_bytes = 512, plan_comm = 16;
 namespace info {
-constexpr std::size_t bytes = 80, call = 0, count = 32, datatype = 40, root = 48, comm = 56;
+constexpr std::size_t bytes = 256, call = 0, count = 32, datatype = 40, root = 48, comm = 56;
 }
 namespace collective {
-constexpr std::size_t bytes = 240, function = 8, count = 32, root = 40, datatype = 44, warps = 97, algorithm = 98,
-                      protocol = 99, mask = 200, api = 216, handle = 224, channels = 232;
+constexpr std::size_t function = 8, count = 32, root = 40, datatype = 44, warps = 97, algorithm = 98, protocol = 99;
 }
 namespace pair {
-constexpr std::size_t bytes = 88, function = 8, count = 24, datatype = 32, peer = 36, mask = 48, api = 64, handle = 72,
-                      channels = 80;
-}
-namespace plan {
-constexpr std::size_t bytes = 208, comm = 16, pairs = 136, collectives = 152;
+constexpr std::size_t function = 8, count = 24, datatype = 32, peer = 36;
 }
 namespace proxy {  // the first of the operations that its arguments hold
 constexpr std::size_t bytes = 33'016, channel = 72, steps = 76, peer = 96, mask = 248, rank = 252, process = 256,
@@ -151,34 +54,35 @@ constexpr std::size_t transport_bytes = 8 + 8 + 2 * 80, send_progress = 72;
 
 class Caller {
  public:
-  explicit Caller(const char* path) : nccl_(path), comm_(communicator::bytes), info_(info::bytes), plan_(plan::bytes) {
-    int version = 0;
-    nccl_.exported<int (*)(int*)>("ncclGetVersion")(&version);
-    if (version != known_version) give_up("the structures of this NCCL are not known: it is not 2.28.9");
-    comm_.set(communicator::commhash, hash);
-    comm_.set(communicator::rank, 1);
-    comm_.set(communicator::ranks, 2);
-    comm_.set(communicator::nodes, 1);
-    comm_.set(communicator::name, "mine");
+  explicit Caller(const char* path)
+      : nccl_(path), comm_(communicator_bytes), info_(info::bytes), plan_(plan_bytes), at_(layout()) {
+    comm_.set(at_.comm.hash, hash);
+    comm_.set(at_.comm.rank, 1);
+    comm_.set(at_.comm.ranks, 2);
+    comm_.set(at_.comm.nodes, 1);
+    comm_.set(at_.comm.name, "mine");
     info_.set(info::comm, comm_.address());
-    plan_.set(plan::comm, comm_.address());
+    plan_.set(plan_comm, comm_.address());
   }
 
   void join() {
+    call_reduce(1);  // as a call of NCCL does, this pushes a range before the plugin is loaded
     nccl_.call("_Z22ncclProfilerPluginInitP8ncclComm", comm_.address());
-    std::memcpy(&mask_, nccl_.internal("ncclProfilerEventMask"), sizeof mask_);
+    const char* const mask = nccl_.has("ncclProfilerEventMask") ? "ncclProfilerEventMask" : "_ZL15eActivationMask";
+    std::memcpy(&mask_, nccl_.internal(mask), sizeof mask_);
     std::printf("mask %d\n", mask_);
     std::fflush(stdout);
-    require(comm_.read<void*>(communicator::context) != nullptr, "NCCL got no context from the plugin");
+    require(comm_.read<void*>(at_.comm.context) != nullptr, "NCCL got no context from the plugin");
   }
   void leave() { nccl_.call("_Z26ncclProfilerPluginFinalizeP8ncclComm", comm_.address()); }
+  [[nodiscard]] bool has_known_proxy() const { return version_ == best_known_version; }
 
   /// The API call, then the task of it in a plan of its own. Returns the task's handle.
   void* reduce(std::uint64_t count, std::int8_t algorithm, std::int8_t protocol) {
-    return collect(all_reduce, all_reduce, {count, bfloat16}, {count, bfloat16}, algorithm, protocol);
+    return collect(all_reduce, {count, bfloat16}, {count, bfloat16}, algorithm, protocol);
   }
   /// NCCL turns it into bytes below the API.
-  void* gather() { return collect(all_gather, all_gather, {500, float32}, {2000, 0}, ring, simple); }
+  void* gather() { return collect(all_gather, {500, float32}, {2000, 0}, ring, simple); }
 
   /// The public call, which pushes its range and then refuses a communicator that is none.
   void call_reduce(std::size_t count) {
@@ -188,22 +92,16 @@ class Caller {
   }
 
   void send(int peer) {
-    begin_api(send_call, 300, float16, peer);
-    nccl_.call("_Z28ncclProfilerStartP2pApiEventP8ncclInfob", info_.address(), false);
-    Structure task{pair::bytes};
+    void* const call = begin_call(send_call, {300, float16}, peer);
+    Structure task{task_bytes};
     task.set(pair::function, send_call);
     task.set<std::uint64_t>(pair::count, 300);
     task.set(pair::datatype, float16);
     task.set(pair::peer, peer);
-    task.set(pair::mask, mask_);
-    task.set(pair::api, read_of_thread(api_state_pair));
-    task.set<std::uint8_t>(pair::channels, 2);
-    plan_.set(plan::pairs, task.address());
-    run_plan();
-    plan_.set<void*>(plan::pairs, nullptr);
-    require(task.read<void*>(pair::handle) != nullptr, "a send has no handle");
-    nccl_.call("_Z27ncclProfilerStopP2pApiEventv");
-    end_api();
+    finish_task(task, at_.pair, call);
+    if (at_.pair.channels != nccl_caller::absent) task.set<std::uint8_t>(at_.pair.channels, 2);
+    run_plan(at_.plan.pairs, task, at_.pair.handle);
+    end_call(send_call);
   }
 
   void move(void* task) {
@@ -233,46 +131,59 @@ class Caller {
     int datatype;
   };
 
-  void* collect(int call, int function, Amount asked, Amount done, std::int8_t algorithm, std::int8_t protocol) {
-    begin_api(call, asked.count, asked.datatype, 0);
-    nccl_.call("_Z29ncclProfilerStartCollApiEventP8ncclInfob", info_.address(), false);
-    Structure task{collective::bytes};
+  void* collect(int function, Amount asked, Amount done, std::int8_t algorithm, std::int8_t protocol) {
+    void* const call = begin_call(function, asked, 0);
+    Structure task{task_bytes};
     task.set(collective::function, function);
     task.set(collective::count, done.count);
     task.set(collective::datatype, done.datatype);
     task.set<std::uint8_t>(collective::warps, 7);
     task.set(collective::algorithm, algorithm);
     task.set(collective::protocol, protocol);
-    task.set(collective::mask, mask_);
-    task.set(collective::api, read_of_thread(api_state_collective));
-    task.set<std::uint8_t>(collective::channels, 24);
-    plan_.set(plan::collectives, task.address());
-    run_plan();
-    plan_.set<void*>(plan::collectives, nullptr);
-    nccl_.call("_Z28ncclProfilerStopCollApiEventv");
-    end_api();
-    void* const handle = task.read<void*>(collective::handle);
-    require(handle != nullptr, "a collective has no handle");
+    task.set<std::uint8_t>(at_.coll.channels, 24);
+    finish_task(task, at_.coll, call);
+    void* const handle = run_plan(at_.plan.colls, task, at_.coll.handle);
+    end_call(function);
     return handle;
   }
-  void begin_api(int call, std::uint64_t count, int datatype, int root) {
-    info_.set(info::call, call);
-    info_.set(info::count, count);
-    info_.set(info::datatype, datatype);
+  template <class Fields>
+  void finish_task(Structure& task, const Fields& at, void* call) {
+    task.set(at.mask, mask_);
+    if (at.call != nccl_caller::absent) task.set(at.call, call);
+  }
+  /// Null before 2.28, which does not tell of calls.
+  void* begin_call(int function, Amount amount, int root) {
+    if (at_.coll.call == nccl_caller::absent) return nullptr;
+    info_.set(info::call, function);
+    info_.set(info::count, amount.count);
+    info_.set(info::datatype, amount.datatype);
     info_.set(info::root, root);
     nccl_.call("_Z30ncclProfilerStartGroupApiEventP8ncclInfob", info_.address(), false);
-  }
-  void end_api() { nccl_.call("_Z29ncclProfilerStopGroupApiEventv"); }
-  void* read_of_thread(std::size_t offset) {
+    const bool is_pair = function == send_call;
+    nccl_.call(is_pair ? "_Z28ncclProfilerStartP2pApiEventP8ncclInfob" : "_Z29ncclProfilerStartCollApiEventP8ncclInfob",
+               info_.address(), false);
     void* handle = nullptr;
-    std::memcpy(&handle, nccl_.of_thread("ncclProfilerApiState") + offset, sizeof handle);
+    std::memcpy(&handle, nccl_.of_thread("ncclProfilerApiState") + (is_pair ? api_state_pair : api_state_collective),
+                sizeof handle);
     return handle;
   }
-  void run_plan() {
+  void end_call(int function) {
+    if (at_.coll.call == nccl_caller::absent) return;
+    nccl_.call(function == send_call ? "_Z27ncclProfilerStopP2pApiEventv" : "_Z28ncclProfilerStopCollApiEventv");
+    nccl_.call("_Z29ncclProfilerStopGroupApiEventv");
+  }
+  /// Launches a plan of one task and returns the task's handle.
+  void* run_plan(std::size_t queue, Structure& task, std::size_t task_handle) {
+    plan_ = Structure{plan_bytes};
+    plan_.set(plan_comm, comm_.address());
+    plan_.set(queue, task.address());
     nccl_.call("_Z27ncclProfilerStartGroupEventP14ncclKernelPlan", plan_.address());
     nccl_.call("_Z27ncclProfilerStartTaskEventsP14ncclKernelPlan", plan_.address());
+    void* const handle = task.read<void*>(task_handle);
     nccl_.call("_Z26ncclProfilerStopTaskEventsP14ncclKernelPlan", plan_.address());
     nccl_.call("_Z26ncclProfilerStopGroupEventP14ncclKernelPlan", plan_.address());
+    require(handle != nullptr, "an operation has no handle");
+    return handle;
   }
   Structure proxy_of(void* task) {
     Structure arguments{proxy::bytes};
@@ -282,7 +193,7 @@ class Caller {
     arguments.set(proxy::mask, mask_);
     arguments.set(proxy::rank, 1);
     arguments.set(proxy::process, static_cast<int>(getpid()));
-    arguments.set(proxy::context, comm_.read<void*>(communicator::context));
+    arguments.set(proxy::context, comm_.read<void*>(at_.comm.context));
     arguments.set(proxy::task, task);
     arguments.set(proxy::slice_steps, 2);
     arguments.set(proxy::chunk_bytes, 2048);
@@ -296,15 +207,24 @@ class Caller {
     return arguments;
   }
 
+  const Layout& layout() {
+    nccl_.exported<int (*)(int*)>("ncclGetVersion")(&version_);
+    const Layout* const found = nccl_caller::layout_of(version_);
+    if (found == nullptr) give_up("the structures of this NCCL are not known: ", std::to_string(version_).c_str());
+    return *found;
+  }
+
   Nccl nccl_;
+  int version_ = 0;
   Structure comm_, info_, plan_;
+  const Layout& at_;
   int mask_ = 0;
 };
 
 /// Every call that NCCL describes; it refuses each, since the communicator is none, after its range was pushed.
 void call_everything(const Nccl& nccl) {
-  Structure comm{communicator::bytes};
-  comm.set(communicator::commhash, hash);
+  Structure comm{communicator_bytes};
+  comm.set(nccl_caller::layout_of(best_known_version)->comm.hash, hash);
   void* const none = nullptr;
   const auto refused = [&](const char* name, auto... arguments) {
     require(nccl.exported<int (*)(decltype(arguments)...)>(name)(arguments...) != 0, name);
@@ -355,6 +275,7 @@ int main(int argc, char** argv) {
     void* const second = caller.reduce(2000, nvls, simple);
     caller.gather();
     caller.send(0);
+    if (!caller.has_known_proxy()) return caller.leave(), 0;
     caller.move(second);
     caller.run_channel(second, 1'700'000'000'000'000'000, 1'700'000'000'000'060'000);
   }

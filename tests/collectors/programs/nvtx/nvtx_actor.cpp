@@ -94,6 +94,27 @@ int domains(int, char**) {
   return domain != nullptr && wide != nullptr && domain != wide && event.message.registered != nullptr ? 0 : 1;
 }
 
+/// What does nothing without a tool: no attributes, no message.
+int nothing_given(int, char**) {
+  const nvtxDomainHandle_t domain = nvtxDomainCreateA("app");
+  const nvtxEventAttributes_t empty{};
+  for (const nvtxEventAttributes_t* const event : {static_cast<const nvtxEventAttributes_t*>(nullptr), &empty}) {
+    nvtxMarkEx(event);
+    nvtxRangeEnd(nvtxRangeStartEx(event));
+    nvtxRangePushEx(event);
+    nvtxRangePop();
+    nvtxDomainMarkEx(domain, event);
+    nvtxDomainRangeEnd(domain, nvtxDomainRangeStartEx(domain, event));
+    nvtxDomainRangePushEx(domain, event);
+    nvtxDomainRangePop(domain);
+  }
+  nvtxDomainResourceCreate(domain, nullptr);
+  nvtxRangePushA(nullptr);
+  nvtxRangePop();
+  nvtxMarkA(nullptr);
+  return 0;
+}
+
 int interleaved(int, char**) {
   const nvtxDomainHandle_t a = nvtxDomainCreateA("a");
   const nvtxDomainHandle_t b = nvtxDomainCreateA("b");
@@ -201,6 +222,7 @@ int main(int count, char** words) {
       {"attributes", attributes},
       {"domains", domains},
       {"interleaved", interleaved},
+      {"nothing_given", nothing_given},
       {"three_copies", three_copies},
       {"named_thread", named_thread},
       {"pushes", pushes},

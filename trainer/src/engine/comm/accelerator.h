@@ -18,6 +18,7 @@ struct GroupSeat {
   int size = 1;
   std::chrono::milliseconds timeout{0};  ///< of each operation
   int device = 0;                        ///< through which tensors of the host go
+  bool is_pipeline = false;              ///< neighbours in the ring of members send to each other
 };
 
 /// Functions may throw what libtorch throws. Devices are numbered as the driver does.

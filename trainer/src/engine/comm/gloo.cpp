@@ -172,7 +172,7 @@ struct Rendezvous::Parts {
   c10::intrusive_ptr<c10d::Store> store;
   std::vector<Peer> ranks{};  // this one, too
 
-  [[nodiscard]] std::unique_ptr<Transport> connect(const Group& group) const;
+  [[nodiscard]] std::unique_ptr<Transport> connect(const Group& group, Traffic traffic) const;
 
   [[nodiscard]] Result<void> exchange_cards() {
     store->set(format("card/{}", place.rank), bytes_of(own_card(place)));
@@ -257,10 +257,11 @@ Result<std::unique_ptr<Rendezvous>> Rendezvous::meet(const Placement& place, std
   return std::unique_ptr<Rendezvous>{new Rendezvous{std::move(parts)}};
 }
 
-std::unique_ptr<Transport> Rendezvous::Parts::connect(const Group& group) const {
+std::unique_ptr<Transport> Rendezvous::Parts::connect(const Group& group, Traffic traffic) const {
   auto group_store = c10::make_intrusive<c10d::PrefixStore>("group/" + group.name, store);
   if (place.gpu)
-    return accelerator()->connect({std::move(group_store), group.position, group.size(), timeout, *place.gpu});
+    return accelerator()->connect(
+        {std::move(group_store), group.position, group.size(), timeout, *place.gpu, traffic == Traffic::stages});
   auto options = ProcessGroupGloo::Options::create(timeout);
   options->threads = 1;  // one thread, one order
   options->devices.push_back(device_for(place));
@@ -268,13 +269,14 @@ std::unique_ptr<Transport> Rendezvous::Parts::connect(const Group& group) const 
       c10::make_intrusive<ProcessGroupGloo>(group_store, group.position, group.size(), options));
 }
 
-Result<std::unique_ptr<Comm>> Rendezvous::make_group(const std::string& name, std::vector<int> members) {
+Result<std::unique_ptr<Comm>> Rendezvous::make_group(const std::string& name, std::vector<int> members,
+                                                     Traffic traffic) {
   const auto self = std::ranges::find(members, parts_->place.rank);
   RS_CHECK(self != members.end());
   const int position = static_cast<int>(self - members.begin());
   Group group{name, std::move(members), position};
   try {
-    auto transport = parts_->connect(group);
+    auto transport = parts_->connect(group, traffic);
     return std::make_unique<Comm>(std::move(group), std::move(transport));
   } catch (const std::exception& error) {
     const std::string what = error.what();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,12 @@
 
 namespace rankscope::trainer {
 
+/// What the members of a group do with each other.
+enum class Traffic : std::uint8_t {
+  collectives,  ///< and perhaps sends and receives that both sides begin at the same time
+  stages,       ///< sends and receives of a pipeline, between neighbours in a ring
+};
+
 /// The store at which the ranks of a run meet, and what it takes to make groups of them.
 class Rendezvous {
  public:
@@ -21,7 +28,8 @@ class Rendezvous {
   ~Rendezvous();
 
   /// A new group, over Gloo, or NCCL where ranks train on GPUs. All members call this in the same order.
-  [[nodiscard]] Result<std::unique_ptr<Comm>> make_group(const std::string& name, std::vector<int> members);
+  [[nodiscard]] Result<std::unique_ptr<Comm>> make_group(const std::string& name, std::vector<int> members,
+                                                         Traffic traffic = Traffic::collectives);
 
   /// For the first rank that ends for a reason that others may have, too: how many of those found the same within a
   /// second, after which it logs it and calls mark_reported(). Nothing for the others, once the first one has.

@@ -24,9 +24,11 @@ struct KeySeries {
   std::int64_t median_ns = 0;  ///< of a single one
 };
 
-/// Ranks that do equal work.
+/// Ranks that do equal work, as far as is known.
 struct PeerRanks {
   std::string name;
+  std::string caveat;    ///< set where it is not known whether they do
+  bool is_only = false;  ///< no other ranks have steps
   std::vector<RankId> ranks;
 };
 

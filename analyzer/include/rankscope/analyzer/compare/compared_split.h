@@ -37,7 +37,8 @@ struct SplitMean {
 
 /// One rank, or several that do equal work, in both runs.
 struct SplitChange {
-  std::string who;  ///< "all ranks", "rank 2", "stage 1"
+  std::string who;         ///< "all ranks", "rank 2", "stage 1"
+  bool is_of_all = false;  ///< of the only peers that there are
   std::vector<RankId> ranks_a;
   std::vector<RankId> ranks_b;
   SplitMean a;

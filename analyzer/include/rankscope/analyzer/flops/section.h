@@ -17,7 +17,6 @@ namespace rankscope::analyzer {
 
 /// Numbers that are multiplied, and the units that do it: each pair has a peak of its own.
 enum class Precision : std::uint8_t { unknown, fp64, fp64_matrix, fp32, fp32_matrix, bf16, fp16, fp8, int8 };
-inline constexpr std::size_t precision_count = 9;
 [[nodiscard]] std::string_view name_of(Precision precision);
 
 /// What an operator with a FLOP formula does.

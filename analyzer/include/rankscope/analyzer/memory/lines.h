@@ -17,7 +17,6 @@ enum class MemoryQuantity : std::uint8_t {
   host_allocated,  ///< what the framework gives out on the host
   resident,        ///< of the process, on the host
 };
-inline constexpr std::size_t memory_quantity_count = 6;
 /// "allocated on the device", ...
 [[nodiscard]] std::string_view words_of(MemoryQuantity quantity);
 

@@ -23,6 +23,7 @@ enum class Counter : std::uint8_t {
   chunks_corrupt,
   records_unknown,
   names_lost,
+  names_shortened,
   spans_unclosed,
   ranks_missing,
   rank_unknown,
@@ -87,11 +88,11 @@ enum class Counter : std::uint8_t {
   devices_not_read,
   header_damaged,
   manifest_damaged,
-  names_shortened,
   source_lost_events,
   texts_hidden,
+  processes_without_rank,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::texts_hidden) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::processes_without_rank) + 1;
 
 struct CounterInfo {
   Counter counter;

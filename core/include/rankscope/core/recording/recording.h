@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rankscope/core/model/run_parts.h"
+#include "rankscope/core/recording/work_level.h"
 #include "rankscope/core/result.h"
 #include "rankscope/core/secrets.h"
 
@@ -38,10 +39,13 @@ struct SpoolMark {
 struct GatherSummary {
   std::uint64_t segments = 0;
   std::uint64_t events = 0;
-  std::uint64_t activities = 0;  ///< of these: kernels, copies and waits of devices
+  std::uint64_t activities = 0;          ///< of these: kernels, copies and waits of devices
+  std::uint64_t nccl_kernels = 0;        ///< of these: kernels in which NCCL carries out collectives
+  std::uint64_t library_operations = 0;  ///< that a communication library reported
   std::uint64_t events_dropped = 0;
   std::uint64_t bytes = 0;
   std::int64_t world_size = 0;  ///< 0 = the process did not know
+  RankEvidence evidence{};
   std::uint64_t secrets_hidden = 0;
   std::vector<std::pair<std::string, std::string>>
       metadata{};  ///< what the process said of itself; never injected faults

@@ -105,6 +105,7 @@ class ThreadWriter {
   void push_slowly(SpanKind kind, std::string_view name, std::uint64_t ticks);
   [[nodiscard]] std::uint32_t known_id(std::string_view text) const;
   std::uint32_t intern(std::string_view text, std::uint32_t keep_free);
+  std::uint32_t intern_shortened(std::string_view text, std::uint32_t keep_free);
   Name* slot_of(std::uint64_t hash, std::string_view text);
   void grow();
   void drop(std::uint64_t events = 1);
