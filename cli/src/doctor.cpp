@@ -109,16 +109,17 @@ std::string segments_lines(const collectors::LeftSpool& left) {
                             command.empty() ? "" : ", command: ", command);
   const std::string out = left.out.empty() ? " --out NAME.rankscope" : "";
   if (left.written > 0)
-    text += advice("wait:  ", format("until it is no longer written by {}", counted(left.written, "process")));
+    text += advice("wait:  ", format("until {} {} writing to it", counted(left.written, "process"),
+                                     left.written == 1 ? "stops" : "stop"));
   text += advice("read:  ", "rankscope report " + left.path.string());
   text += advice("keep:  ", "rankscope record --recover " + left.path.string() + out);
   return text + advice("delete:", "rm -r " + left.path.string());
 }
 
 std::string rest_lines(const collectors::LeftSpool& left) {
-  const std::string why = left.kind == collectors::LeftKind::empty ? std::string{"nothing was recorded into it"}
-                          : left.out.empty()                       ? std::string{"nothing in it is needed any more"}
-                                             : format("its segments are in {} already", left.out.string());
+  const std::string why = left.kind == collectors::LeftKind::empty ? std::string{"nothing was recorded in it"}
+                          : left.out.empty()                       ? std::string{"nothing in it is still needed"}
+                                             : format("its segments are already in {}", left.out.string());
   return format("note {:<20} {}: {}\n", "left-over folder", left.path.string(), why) +
          advice("remove:", "rankscope record --recover " + left.path.string());
 }

@@ -39,7 +39,7 @@ void split_words(PackArguments& arguments) {
 }
 
 std::string what_was_hidden(const PackArguments& arguments, const analyzer::PackSummary& packed) {
-  if (arguments.run.reading.keep_texts) return "secrets were kept";
+  if (arguments.run.reading.keep_texts) return "secrets were not hidden";
   return format("secrets hidden in {}", counted(packed.texts_hidden, "string"));
 }
 

@@ -41,7 +41,7 @@ void add_sources(CLI::App& app, RecordOptions& options) {
 
 void add_limits(CLI::App& app, RecordOptions& options) {
   app.add_option("--ring-kib", options.ring_kib,
-                 "largest size of each process's buffer in KiB; while it is full, events are dropped and counted")
+                 "maximum size of each process's event buffer in KiB; while it is full, events are dropped and counted")
       ->capture_default_str()
       ->check(within<std::uint32_t>({}));
   app.add_option("--rank-env", options.rank_env,

@@ -76,7 +76,7 @@ Result<StartOptions> start_options() {
                                    QStringLiteral("show this run below the other, aligned by step"),
                                    QStringLiteral("RUN")};
   const QCommandLineOption keep_texts{QStringLiteral("keep-texts"),
-                                      QStringLiteral("show strings as recorded, with their secrets")};
+                                      QStringLiteral("show strings as recorded, including secrets")};
   parser.addOptions({at, ranks, map, keep_texts, compare, session, picture, size});
   parser.addPositionalArgument(QStringLiteral("RUN"), QStringLiteral("a recording, or trace files of one kind"));
   parser.process(*QCoreApplication::instance());

@@ -233,7 +233,7 @@ TEST_F(RecordingVerbs, AFullFolderForEventsIsSaidBeforeTheCommandRuns) {
   umount2(full.c_str(), MNT_DETACH);
   EXPECT_EQ(refused.status, 5);
   EXPECT_EQ(refused.out, "");
-  EXPECT_THAT(refused.err, HasSubstr("there is no room for recorded events in " + full));
+  EXPECT_THAT(refused.err, HasSubstr("cannot reserve space for recorded events in " + full));
   EXPECT_EQ(ran.status, 7);
   EXPECT_EQ(ran.out, "ran\n");
   EXPECT_TRUE(is_empty) << "no spool stays behind";

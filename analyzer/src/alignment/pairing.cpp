@@ -69,7 +69,7 @@ class PairSearch {
           "or differs from its send in size");
     const RankLinks needed = needed_of(*first);
     auto pairs = among([&needed](const RankLink& link) { return needed.contains(link); });
-    if (!pairs) return nothing("the same times are possible if the messages went between other ranks");
+    if (!pairs) return nothing("the times also fit messages between other pairs of ranks");
     const PairEvidence evidence = evidence_for(*pairs);
     if (evidence.near < least_near || one_near_of * evidence.near < evidence.waited)
       return nothing(
@@ -180,12 +180,11 @@ class PairSearch {
 std::string why_not_searched(const UnpairedCalls& calls) {
   if (!calls.why.empty()) return calls.why;
   if (calls.sends.size() != calls.receives.size())
-    return format("the ranks have {} and {} per step, so the partners of some of these calls are missing",
+    return format("a step has {}, but {}, so the partners of some of these calls were not recorded",
                   counted(calls.sends.size(), "send"), counted(calls.receives.size(), "receive"));
   if (calls.sends.empty()) return "most steps contain none of these calls";
   if (calls.sends.size() > most_sites)
-    return format("a step has {} sends, which are too many to compare each of them with each receive",
-                  calls.sends.size());
+    return format("a step has {} sends, too many to compare each of them with each receive", calls.sends.size());
   return {};
 }
 

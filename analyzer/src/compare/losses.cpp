@@ -180,7 +180,7 @@ std::string not_intact(const ComparedRun& run) {
   std::string text = format("{} is not intact: ", run.name.label);
   for (std::size_t i = 0; i < std::min(most, reasons.size()); ++i)
     text += format("{}{}", i == 0 ? "" : "; ", reasons[i]);
-  if (reasons.size() > most) text += format("; and {} more", counted(reasons.size() - most, "loss"));
+  if (reasons.size() > most) text += format("; and {}", counted(reasons.size() - most, "more loss"));
   return text;
 }
 

@@ -144,7 +144,7 @@ void add_steps_asked_for(const RunDigest& run, const RunDigest& other, std::vect
   const Indices missing = difference(recorded_steps(other), recorded_steps(run));
   if (missing.empty()) return;
   losses.push_back({"steps_missing",
-                    format("{} of the selected steps {} not recorded on all ranks ({}), but {} has {}", missing.size(),
+                    format("{} of the selected steps {} not recorded on every rank ({}), but {} has {}", missing.size(),
                            missing.size() == 1 ? "was" : "were", step_list(ranges_of(missing)), other.name.label,
                            missing.size() == 1 ? "this step" : "these steps"),
                     LossReach::compared});

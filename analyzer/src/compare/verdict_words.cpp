@@ -230,7 +230,7 @@ std::string losses_hint(const Comparison& comparison) {
   if (not_intact(comparison.a, comparison.b).empty()) return {};
   return comparison.losses == Losses::accepted
              ? "Losses were accepted (--accept-losses): only the recorded data is judged."
-             : "With --accept-losses, the recorded data is judged nevertheless.";
+             : "To judge the recorded data anyway, use --accept-losses.";
 }
 
 }  // namespace

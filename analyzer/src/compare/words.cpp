@@ -52,7 +52,7 @@ std::string list_of(const ComparedRun& run, LossReach reach) {
 std::array<std::string, 2> loss_sentences(const ComparedRun& run, Losses losses) {
   std::array<std::string, 2> sentences;
   const std::string compared = list_of(run, LossReach::compared);
-  const std::string_view accepted = losses == Losses::accepted ? ", which --accept-losses allows" : "";
+  const std::string_view accepted = losses == Losses::accepted ? " (accepted with --accept-losses)" : "";
   if (!compared.empty()) sentences[0] = sentence(format("{} is not intact{}: {}", run.name.label, accepted, compared));
   const std::string rest = list_of(run, LossReach::elsewhere);
   if (!rest.empty())

@@ -52,8 +52,9 @@ constexpr std::array counters{
                   "missing. Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     CounterAdvice{
         source_lost_events, "",
-        "Nsight Systems reported lost events, so some events are missing; `rankscope dump` shows the messages in the "
-        "metadata nsys.message. Profile for a shorter time (--duration), or trace fewer kinds of events (--trace)."},
+        "Nsight Systems reported that events were lost or may have been lost; `rankscope dump` shows these messages in "
+        "the metadata nsys.message. Profile for a shorter time (--duration), or trace fewer kinds of events "
+        "(--trace)."},
     CounterAdvice{secrets_dropped, "",
                   "Values that can contain secrets or personal data (environments, command lines, output of programs, "
                   "paths) are not shown or exported. They are still in the file itself: do not pass it on."},

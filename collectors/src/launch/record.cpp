@@ -153,8 +153,8 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   if (summary.processes > 0) return;
   summary.notes.emplace_back(
       settings.collect.has(Source::host)
-          ? "nothing was recorded: no process had a rank and ran for at least 0.2 s, used NVTX, CUDA or the annotation "
-            "API, or ran for at least a second"
+          ? "nothing was recorded: no process used NVTX, CUDA or the annotation API, and none ran for at least a "
+            "second (0.2 s with a rank)"
           : "nothing was recorded: no process used NVTX, CUDA or the annotation API");
 }
 

@@ -159,7 +159,7 @@ Result<void> move_to(const fs::path& out, SpoolState& state) {
 
 /// Whatever is wrong with the recording that the spool belongs to, another one can take its segments.
 Error with_advice(Error error) {
-  if (error.message.find("--out") == std::string::npos) error.message += "; give another recording with --out";
+  if (error.message.find("--out") == std::string::npos) error.message += "; choose another recording with --out";
   return error;
 }
 
@@ -180,9 +180,9 @@ Result<fs::path> recovered_out(const RecoverOptions& options, SpoolState& state)
 
 RecordSummary removed(const SpoolState& state, Talk talk) {
   RecordSummary summary{.out = state.out()};
-  const std::string why = state.use == SpoolUse::empty ? std::string{"nothing was recorded into it"}
-                          : summary.out.empty()        ? std::string{"nothing in it was needed any more"}
-                                                       : format("its segments are in {} already", summary.out.string());
+  const std::string why = state.use == SpoolUse::empty ? std::string{"nothing was recorded in it"}
+                          : summary.out.empty()        ? std::string{"nothing in it was still needed"}
+                                                       : format("its segments are already in {}", summary.out.string());
   discard(state.path, summary.out);
   if (!summary.out.empty()) remove_unused({.path = summary.out});
   summary.notes.push_back(format("removed {}: {}", state.path.string(), why));

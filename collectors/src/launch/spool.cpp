@@ -105,8 +105,8 @@ Result<void> check_room(const fs::path& spool, std::uint32_t ring_kib) {
   const int code = scarce ? ENOSPC : try_to_allocate(spool / "room", std::min(needed, most_tried));
   if (code == 0) return {};
   return fail(ErrorKind::cannot_write,
-              format("there is no room for recorded events in {}: {}; free some space there, or set RANKSCOPE_SPOOL to "
-                     "another node-local folder",
+              format("cannot reserve space for recorded events in {}: {}; free some space there, or set "
+                     "RANKSCOPE_SPOOL to another node-local folder",
                      spool.parent_path().string(), std::strerror(code)));
 }
 

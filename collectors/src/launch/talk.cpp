@@ -34,7 +34,7 @@ std::string summary_text(const RecordSummary& summary) {
   }
   if (summary.events_dropped > 0 && summary.disk_refusals > 0) {
     text += format(
-        "rankscope: lost {}: the folder in which segments are written was full, or the size of files is limited; set "
+        "rankscope: lost {}: the folder in which segments are written was full, or a file-size limit was reached; set "
         "RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)\n",
         counted(summary.events_dropped, "event"));
   }

@@ -24,9 +24,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "read them."},
     {names_lost, "names_lost", error, "Some events refer to names that are missing."},
     {names_shortened, "names_shortened", info,
-     "Some names or attributes were too long: longer than 4000 bytes in a recording, or than 64 KiB in a trace of the "
-     "PyTorch profiler. In a recording, the names end with a number instead of their last part, so that different "
-     "names stay different, and attributes in JSON were left out. In a trace, they were cut off."},
+     "Some names or attributes were too long (more than 4000 bytes in a recording, or 64 KiB in a trace of the PyTorch "
+     "profiler). In a recording, the end of such a name was replaced by a number, so that different names stay "
+     "different, and such attributes in JSON were left out. In a trace, such names and attributes were cut off."},
     {spans_unclosed, "spans_unclosed", info,
      "Some spans were still open when their process stopped. They are shown as ending at the last event of that "
      "process, and marked as cut."},
@@ -77,8 +77,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some processes were only sampled from outside: they have host samples, but no events."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
     {disk_full, "disk_full", data_loss,
-     "Events were lost because the folder in which segments are written was full, or because the size of files is "
-     "limited. Set RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)."},
+     "Events were lost because the folder in which segments are written was full or a file-size limit was reached. Set "
+     "RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)."},
     {attributes_dropped, "attributes_dropped", data_loss,
      "The details of the events need more than 4 GiB; details beyond this limit were left out. Open fewer ranks or "
      "steps at a time."},
@@ -207,14 +207,14 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The header of a segment file does not match its checksum, so it is unknown how the process ended and whether it "
      "lost events. Copy the recording again."},
     {manifest_damaged, "manifest_damaged", error,
-     "manifest.json is damaged, so facts about the run are unknown, and so are losses that only it lists. Copy the "
-     "recording again."},
+     "manifest.json is damaged, so its facts about the run and its list of lost data are unknown. Copy the recording "
+     "again."},
     {source_lost_events, "source_lost_events", data_loss,
-     "The profiler that made the recording reported lost events, so some events are missing. Record fewer steps at a "
-     "time, or use larger buffers."},
+     "The profiler that made the recording reported that events were lost or may have been lost. Record fewer steps at "
+     "a time, or use larger buffers."},
     {texts_hidden, "texts_hidden", info,
-     "Strings that seem to contain passwords, tokens or other secrets are shown with *** in place of the secret. The "
-     "input itself still contains the secrets: do not send it to others, but send a pack of it (`rankscope pack`). "
+     "In strings that seem to contain passwords, tokens or other secrets, each secret is shown as ***. The input "
+     "itself may still contain the secrets: do not send it to others, but send a pack of it (`rankscope pack`). "
      "--keep-texts shows the strings as they were recorded."},
     {processes_without_rank, "processes_without_rank", info,
      "Some processes, such as launchers, have events but no rank. They recorded no kernels, copies, collectives or "

@@ -215,7 +215,7 @@ TEST(Losses, StepsAskedForByNumberAreOneIfOnlyTheOtherRunHasThem) {
   const auto longer = run_with("", "");
   const auto shorter = run_with("", "", steps_text({{0, 0, 17}, {1, 0, 17}, {2, 0, 17}, {3, 0, 17}}));
   EXPECT_THAT(lost_beside(*longer, *shorter, of_steps(0, 20)),
-              ElementsAre("3 of the selected steps were not recorded on all ranks (18 to 20), but A has these steps"));
+              ElementsAre("3 of the selected steps were not recorded on every rank (18 to 20), but A has these steps"));
   EXPECT_THAT(lost_beside(*longer, *shorter, of_steps(0, to_the_end)), IsEmpty());
   EXPECT_THAT(lost_beside(*longer, *shorter), IsEmpty()) << "it may have been told to make fewer";
 }
@@ -246,7 +246,7 @@ TEST(CutRun, IsNotJudged) {
   EXPECT_EQ(gate.why, found.steps.why);
   const std::string text = render_text({found, gate}, Colour::no);
   EXPECT_THAT(text, AllOf(HasSubstr("CANNOT TELL: the run is not intact: 1 segment file of rank 2 was cut off."),
-                          HasSubstr("With --accept-losses, the recorded data is judged nevertheless.")));
+                          HasSubstr("To judge the recorded data anyway, use --accept-losses.")));
 }
 
 TEST(CutRun, IsJudgedByWhatIsThereIfLossesAreAccepted) {
@@ -257,7 +257,7 @@ TEST(CutRun, IsJudgedByWhatIsThereIfLossesAreAccepted) {
   const ComparisonView view{found, gate};
   EXPECT_THAT(render_text(view, Colour::no),
               AllOf(HasSubstr("Losses were accepted (--accept-losses): only the recorded data is judged."),
-                    HasSubstr("The run is not intact, which --accept-losses allows: 1 segment file of rank 2 was")));
+                    HasSubstr("The run is not intact (accepted with --accept-losses): 1 segment file of rank 2 was")));
   const auto json = nlohmann::json::parse(render_json(view));
   EXPECT_EQ(json.at("losses_accepted"), true);
   EXPECT_EQ(json.at("b").at("lost").at(0).at("id"), "segment_cut");

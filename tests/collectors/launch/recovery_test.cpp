@@ -114,7 +114,7 @@ TEST_F(LeftBehind, ASpoolWithoutSegmentsIsRemovedAndMakesNoRecording) {
   EXPECT_EQ(left().front().kind, LeftKind::empty);
   const auto recovered = recover({.spool = spool_, .talk = Talk::quiet});
   ASSERT_TRUE(recovered) << recovered.error().message;
-  EXPECT_THAT(recovered->notes.front(), HasSubstr("nothing was recorded into it"));
+  EXPECT_THAT(recovered->notes.front(), HasSubstr("nothing was recorded in it"));
   EXPECT_FALSE(fs::exists(folder_ / "run.rankscope"));
   EXPECT_TRUE(left().empty());
 }

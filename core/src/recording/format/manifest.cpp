@@ -144,7 +144,7 @@ Result<Manifest> read_manifest(const fs::path& recording) {
   if (is_altered(json, text))
     return fail(
         ErrorKind::unreadable,
-        format("{} does not match its checksum: it was damaged or changed after it had been written", path.string()));
+        format("{} does not match its checksum: it was damaged or changed after it was written", path.string()));
   Manifest manifest;
   manifest.major = static_cast<int>(value_or<std::int64_t>(json, "major", 1));
   manifest.minor = static_cast<int>(value_or<std::int64_t>(json, "minor", 0));

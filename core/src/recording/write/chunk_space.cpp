@@ -101,7 +101,7 @@ Result<void> ChunkSpace::begin() { return add_extent(first_file_bytes - segment_
 Result<int> ChunkSpace::writable_file() {
   if (const int file = file_.file(); file >= 0) return file;
   OwnFile again{open(path_.c_str(), O_RDWR | O_CLOEXEC)};
-  if (!file_.is_same_as(again.file())) return fail(ErrorKind::cannot_write, "it is gone");
+  if (!file_.is_same_as(again.file())) return fail(ErrorKind::cannot_write, "it could not be opened again");
   file_ = std::move(again);
   return file_.file();
 }
