@@ -9,7 +9,6 @@
 #include "facts/run_facts.h"
 #include "rankscope/core/model/run.h"
 #include "sections.h"
-#include "words/framework.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -34,6 +33,16 @@ void find_section(Work& work, const SectionRow& row, std::set<const SectionRow*>
   for (const SectionRow& other : section_rows())
     if (needs(row, other)) find_section(work, other, found);
   row.find(work);
+}
+
+/// True if operators or kernels of PyTorch were recorded, by anything in the run.
+bool uses_pytorch(const Run& run) {
+  if (run.info().source == "kineto") return true;  // the profiler of PyTorch
+  for (std::uint32_t i = 0; i < run.strings().size(); ++i) {
+    const std::string_view name = run.strings().text(StringId{i});
+    if (name.starts_with("aten::") || name.find("at::native::") != name.npos) return true;
+  }
+  return false;
 }
 
 void fill_head(Work& work) {

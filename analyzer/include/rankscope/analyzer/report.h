@@ -68,7 +68,7 @@ struct Report {
   AskedFor asked_for;
   std::optional<StepRange> steps_recorded;  ///< by all ranks; whatever was asked for
   std::string why_not_compared;             ///< RankRow::why_no_comm: nothing that compares own times is computed
-  bool uses_pytorch = false;                ///< operators or kernels of it were recorded (words/framework.h)
+  bool uses_pytorch = false;                ///< operators or kernels of it were recorded
   std::vector<RankFacts> rank_facts;        ///< by rank
   Section<StepsSection> steps = unavailable("not computed");
   Section<std::vector<RankRow>> rank_rows = unavailable("not computed");
