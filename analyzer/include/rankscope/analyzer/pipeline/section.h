@@ -97,6 +97,7 @@ struct PipelineSection {
   std::vector<PipelinePlace> places;  ///< first stage first
   std::vector<PipelineRank> ranks;    ///< by rank
   std::optional<PipelineOwner> owner{};
+  bool clocks_refused = false;  ///< those of its ranks cannot be compared: idle time between them cannot be drawn
   std::optional<DrawnPipeline> drawn;
   std::string why_not_drawn;
 
