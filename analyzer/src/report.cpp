@@ -105,7 +105,14 @@ Report analyze(const Run& recorded, const ReportOptions& options) {
   return std::move(work.report);
 }
 
-std::string why_missing(const Report& report, std::string_view id) { return section_row(id)->why_missing(report); }
+std::optional<Unavailable> absence_of(const Report& report, std::string_view id) {
+  return section_row(id)->absence(report);
+}
+
+std::string why_missing(const Report& report, std::string_view id) {
+  const auto absence = absence_of(report, id);
+  return absence ? absence->why : std::string{};
+}
 
 bool wants(const ReportOptions& options, std::string_view id) {
   return options.only.empty() || std::ranges::find(options.only, id) != options.only.end();

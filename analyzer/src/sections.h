@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,7 +42,7 @@ struct SectionRow {
   std::string_view part_of{};   ///< the section with which it is chosen; empty with no question: only the whole report
   std::string_view needs{};     ///< sections that must be found before, "steps ranks"; "*" is all with a question
   void (*find)(Work& work) = nullptr;
-  std::string (*why_missing)(const Report& report) = nullptr;
+  std::optional<Unavailable> (*absence)(const Report& report) = nullptr;  ///< nothing if the section is there
   /// Leaves out what is of ranks that were not asked for, when all sections are found: they compare with all ranks.
   void (*keep_ranks)(Report& report, const ReportOptions& options) = nullptr;
   /// At most `most` rows each, for text and page.

@@ -115,18 +115,14 @@ void add_details_of_torch(const Report& report, std::vector<MissingSection>& mis
                        "Recording these details costs time; they are enabled by arguments of torch.profiler.profile."});
 }
 
-/// Nobody misses what only an accelerator, our own trainer or a program in Python has, what was not asked for, and how
-/// far CPU ranks are from the peak.
+/// Also nobody misses how far CPU ranks are from the peak.
 std::string why_missed(const Report& report, std::string_view id) {
-  if (id == "hta" && !report.hta) return {};
   if (id == "blame" && report.ranks.size() < 2) return {};
-  std::string why = why_missing(report, id);
   if (id == "flops" && report.flops)
     return std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator) ? report.flops->why_no_flops
                                                                              : std::string{};
-  constexpr std::array<std::string_view, 5> not_missed{no_accelerator, no_pipeline, no_prediction, no_python_code,
-                                                       no_tcp_traffic};
-  return std::ranges::find(not_missed, why) != not_missed.end() ? std::string{} : why;
+  const auto absence = absence_of(report, id);
+  return absence && absence->missed == Missed::yes ? absence->why : std::string{};
 }
 
 /// True if any communication ran in NCCL or RCCL, whose kernels have the same names.

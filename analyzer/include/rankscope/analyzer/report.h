@@ -105,7 +105,9 @@ struct Report {
 
 /// False if no section that is wanted could be computed: the run is readable, but says nothing (exit status 4).
 [[nodiscard]] bool anything_computed(const Report& report, const ReportOptions& options);
-/// Why a section of sections() could not be computed; empty if it was.
+/// Why a section of sections() could not be computed; nothing if it was.
+[[nodiscard]] std::optional<Unavailable> absence_of(const Report& report, std::string_view id);
+/// The same in words; empty if it was.
 [[nodiscard]] std::string why_missing(const Report& report, std::string_view id);
 
 /// The recorder wrote that some of its processes had not ended.

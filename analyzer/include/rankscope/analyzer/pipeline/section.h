@@ -13,7 +13,7 @@
 
 namespace rankscope::analyzer {
 
-/// Why a run has no such section that never was a pipeline; other reasons are worth a word.
+/// Why a run that never was a pipeline has no such section.
 inline constexpr const char* no_pipeline =
     "no pipeline: nothing is sent from rank to rank, and no forward or backward belongs to a micro-batch";
 
