@@ -43,6 +43,12 @@ struct SectionRow {
   std::string_view needs{};     ///< sections that must be found before, "steps ranks"; "*" is all with a question
   void (*find)(Work& work) = nullptr;
   std::optional<Unavailable> (*absence)(const Report& report) = nullptr;  ///< nothing if the section is there
+  /// What readers miss in a section that is there; empty: nothing.
+  std::string (*lacks)(const Report& report) = nullptr;
+  /// How a next recording gets the section; may be empty.
+  std::string (*remedy)(const Report& report) = nullptr;
+  /// False if what was found is worth a report only where the section was asked for by name; null: it always is.
+  bool (*is_result)(const Report& report) = nullptr;
   /// Leaves out what is of ranks that were not asked for, when all sections are found: they compare with all ranks.
   void (*keep_ranks)(Report& report, const ReportOptions& options) = nullptr;
   /// At most `most` rows each, for text and page.

@@ -321,6 +321,11 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
 
 }  // namespace
 
+std::string why_no_flops(const Report& report) {
+  const bool accelerated = report.flops && std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator);
+  return accelerated ? report.flops->why_no_flops : std::string{};
+}
+
 std::string why_no_user_flops(const FlopsSection& section) {
   if (section.user_flops_per_step) return {};
   if (section.refused_user_flops.empty()) return "not given";
