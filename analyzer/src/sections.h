@@ -42,7 +42,9 @@ struct SectionRow {
   std::string_view part_of{};   ///< the section with which it is chosen; empty with no question: only the whole report
   std::string_view needs{};     ///< sections that must be found before, "steps ranks"; "*" is all with a question
   void (*find)(Work& work) = nullptr;
-  std::optional<Unavailable> (*absence)(const Report& report) = nullptr;  ///< nothing if the section is there
+  /// Why the section is not there; nothing if it is. Null only in rows without a question: a part of a section is there
+  /// if its section is, and parts of the whole report always are.
+  std::optional<Unavailable> (*absence)(const Report& report) = nullptr;
   /// What readers miss in a section that is there; empty: nothing.
   std::string (*lacks)(const Report& report) = nullptr;
   /// How a next recording gets the section; may be empty.
