@@ -17,7 +17,7 @@ auto of_others(const ReportOptions& options) {
 /// A slow connection delays both of its ends.
 bool is_about_asked_rank(const Report& report, const Finding& finding, const ReportOptions& options) {
   if (is_asked_for(options, finding.rank.value_or(RankId::none()))) return true;
-  if (finding.id != "slow_tcp_link" || !report.tcp_links) return false;
+  if (finding.id != finding_id::slow_tcp_link || !report.tcp_links) return false;
   return std::ranges::any_of(report.tcp_links->slow, [&](const SlowTcpLink& slow) {
     return subject_of(slow) == finding.subject &&
            std::ranges::any_of(options.ranks, [&](RankId rank) { return is_at_end(*report.tcp_links, slow, rank); });

@@ -7,8 +7,11 @@
 #include "alignment/align.h"
 #include "collectives/asked_for.h"
 #include "facts/run_facts.h"
+#include "quality/parts.h"
+#include "rankscope/analyzer/render.h"
 #include "rankscope/core/model/run.h"
 #include "sections.h"
+#include "verdict/doubts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -114,17 +117,31 @@ Report analyze(const Run& recorded, const ReportOptions& options) {
   return std::move(work.report);
 }
 
-std::string why_missing(const Report& report, std::string_view id) { return section_row(id)->why_missing(report); }
+std::string why_missing(const Report& report, std::string_view id) {
+  const auto absence = section_row(id)->absence(report);
+  return absence ? absence->why : std::string{};
+}
+
+std::string why_missed(const Report& report, std::string_view id) {
+  const SectionRow& row = *section_row(id);
+  if (const auto absence = row.absence(report)) return absence->missed == Missed::yes ? absence->why : std::string{};
+  return row.lacks == nullptr ? std::string{} : row.lacks(report);
+}
+
+std::string remedy_for(const Report& report, std::string_view id) {
+  if (counts(report, Counter::jobs_mixed)) return std::string{one_job_at_a_time};
+  const SectionRow& row = *section_row(id);
+  return row.remedy == nullptr ? std::string{} : row.remedy(report);
+}
 
 bool wants(const ReportOptions& options, std::string_view id) {
   return options.only.empty() || std::ranges::find(options.only, id) != options.only.end();
 }
 
 bool anything_computed(const Report& report, const ReportOptions& options) {
-  return std::ranges::any_of(sections(), [&](const SectionInfo& section) {
-    // Sampled sizes of processes are no result, unless they were asked for.
-    if (section.id == "memory" && options.only.empty() && report.memory && report.memory->devices.empty()) return false;
-    return wants(options, section.id) && why_missing(report, section.id).empty();
+  return std::ranges::any_of(section_rows(), [&](const SectionRow& row) {
+    if (row.question.empty() || !wants(options, row.id) || row.absence(report)) return false;
+    return !options.only.empty() || row.is_result == nullptr || row.is_result(report);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "sections.h"
@@ -40,8 +41,8 @@ void find_where_compared(Work& work) {
 }
 
 template <auto section>
-std::string why_missing_of(const Report& report) {
-  return report.*section ? std::string{} : (report.*section).error().why;
+std::optional<Unavailable> absence_in(const Report& report) {
+  return report.*section ? std::nullopt : std::optional{(report.*section).error()};
 }
 
 /// What is short enough to be the same on one screen.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,7 +42,15 @@ struct SectionRow {
   std::string_view part_of{};   ///< the section with which it is chosen; empty with no question: only the whole report
   std::string_view needs{};     ///< sections that must be found before, "steps ranks"; "*" is all with a question
   void (*find)(Work& work) = nullptr;
-  std::string (*why_missing)(const Report& report) = nullptr;
+  /// Why the section is not there; nothing if it is. Null only in rows without a question: a part of a section is there
+  /// if its section is, and parts of the whole report always are.
+  std::optional<Unavailable> (*absence)(const Report& report) = nullptr;
+  /// What readers miss in a section that is there; empty: nothing.
+  std::string (*lacks)(const Report& report) = nullptr;
+  /// How a next recording gets the section; may be empty.
+  std::string (*remedy)(const Report& report) = nullptr;
+  /// False if what was found is worth a report only where the section was asked for by name; null: it always is.
+  bool (*is_result)(const Report& report) = nullptr;
   /// Leaves out what is of ranks that were not asked for, when all sections are found: they compare with all ranks.
   void (*keep_ranks)(Report& report, const ReportOptions& options) = nullptr;
   /// At most `most` rows each, for text and page.

@@ -77,9 +77,10 @@ def _beside(name):
 
 
 _told = []
+_collectives_told = []  # the first problem because of which collectives are not recorded
 
 
-def _tell(table, problem):
+def _tell(table, problem, hides_collectives=False):
     """All problems of the process as one fact, which `record` says at its end. What does not fit shows that it is cut."""
     if len(problem) > _MOST_CHARACTERS:
         problem = problem[:_MOST_CHARACTERS - 1] + "…"
@@ -89,6 +90,9 @@ def _tell(table, problem):
     more = len(_told) - _MOST_PROBLEMS
     text = "; ".join(_told[:_MOST_PROBLEMS] + [f"and {more} more"] * (more > 0))
     table.metadata(b"pytorch_problem", text.encode("utf-8", "replace"))
+    if hides_collectives and not _collectives_told:
+        _collectives_told.append(problem)
+        table.metadata(b"pytorch_collectives_problem", problem.encode("utf-8", "replace"))
 
 
 class _Observer:
@@ -103,12 +107,13 @@ class _Observer:
         self.steps = 0
         self.stacks = None
 
-    def quietly(self, action, *arguments):
+    def quietly(self, action, *arguments, hides_collectives=False):
         try:
             action(*arguments)
         except Exception as problem:  # pylint: disable=broad-except
             self.failed.add(action.__name__)
-            _tell(self.table, f"could not {action.__name__.replace('_', ' ')}: {type(problem).__name__}: {problem}")
+            _tell(self.table, f"could not {action.__name__.replace('_', ' ')}: {type(problem).__name__}: {problem}",
+                  hides_collectives)
 
     def unless_failed(self, action, *arguments):
         """What went wrong once is not tried again."""
@@ -260,8 +265,9 @@ class _Observer:
             action()
 
         _beside("rankscope_collectives").observe_groups(
-            self.torch, self.table, lambda problem: _tell(self.table, problem),
-            lambda action: self.quietly(name_group, action))  # the next group may be of another kind
+            self.torch, self.table, lambda problem: _tell(self.table, problem, hides_collectives=True),
+            # Tried again for the next group, which may be of another kind.
+            lambda action: self.quietly(name_group, action, hides_collectives=True))
 
     def sample_stacks(self):
         if not os.path.exists(_path_beside("rankscope_stacks")):
@@ -273,7 +279,7 @@ class _Observer:
     def begin(self):
         self.quietly(self.observe_steps)
         self.quietly(self.sample_stacks)
-        self.quietly(self.observe_collectives)
+        self.quietly(self.observe_collectives, hides_collectives=True)
         self.quietly(self.observe_backward)
         self.quietly(self.begin_operators)
 

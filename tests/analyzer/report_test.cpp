@@ -122,6 +122,47 @@ TEST(Report, CountersOfTheGpuOutsideOfTheStepsAreLeftOut) {
   EXPECT_DOUBLE_EQ(*report.rank_rows->at(0).sm_active.value, 0.5);
 }
 
+TEST(Report, SizesOfProcessesAloneAreAResultOnlyForThoseWhoAskForThem) {
+  Report report;
+  report.memory = MemorySection{};
+  EXPECT_FALSE(anything_computed(report, {}));
+  ReportOptions options;
+  options.only = {"memory"};
+  EXPECT_TRUE(anything_computed(report, options));
+  report.memory->devices.resize(1);
+  EXPECT_TRUE(anything_computed(report, {}));
+}
+
+TEST(Report, NobodyMissesWhatOneRankCannotHave) {
+  Report report;
+  report.ranks = {RankId{0}};
+  EXPECT_EQ(why_missing(report, "blame"), "not computed");
+  EXPECT_EQ(why_missed(report, "blame"), "");
+  report.ranks.push_back(RankId{1});
+  EXPECT_EQ(why_missed(report, "blame"), "not computed");
+  EXPECT_EQ(why_missing(report, "hta"), "--hta-compat was not given");
+  EXPECT_EQ(why_missed(report, "hta"), "");
+}
+
+TEST(Report, MissesFlopOfAcceleratorsThatAreNotKnown) {
+  Report report;
+  report.flops = FlopsSection{};
+  report.flops->why_no_flops = "no inputs were recorded";
+  report.flops->ranks.resize(1);
+  EXPECT_EQ(why_missed(report, "flops"), "") << "of a CPU";
+  report.flops->ranks.front().accelerator = true;
+  EXPECT_EQ(why_missed(report, "flops"), "no inputs were recorded");
+  EXPECT_EQ(why_missing(report, "flops"), "");
+}
+
+TEST(Report, GivesAReasonForEachSectionThatIsMissing) {
+  const Report report = analyze(*run_of("0 op 0 10 op\n"), {});
+  for (const SectionRow& row : section_rows()) {
+    const auto absence = row.absence == nullptr ? std::nullopt : row.absence(report);
+    EXPECT_FALSE(absence && absence->why.empty()) << row.id;
+  }
+}
+
 TEST(Report, HostSamplesAloneAreStillAReport) {
   const Report report =
       analyze(*run_of("@rank 0 host=n0 program=python3\n0 counter 0 50 cpu_percent\n0 counter 9 1024 rss_bytes\n"), {});

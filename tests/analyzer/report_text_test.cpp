@@ -103,7 +103,7 @@ TEST(RenderText, OfARecordingThatIsCutASlowRankThatIsNotShownIsNamedOnce) {
 TEST(RenderText, WhatNeedsAnAcceleratorIsMissedOnlyWhereThereIsOne) {
   auto report = clean_report(*sample_run());
   report.launches = unavailable("the recording has no launch calls");
-  report.operators = unavailable(std::string{no_accelerator});
+  report.operators = unavailable(std::string{no_accelerator}, Missed::no);
   const auto text = rendered(report);
   EXPECT_THAT(text, HasSubstr("Launches                the recording has no launch calls."));
   EXPECT_THAT(text, Not(HasSubstr("Operators")));

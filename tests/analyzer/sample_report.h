@@ -139,9 +139,9 @@ inline Report clean_report(const Run& run) {
                                  .peak_rss_bytes = 512'000'000});
   }
   report.rank_rows = rows;
-  report.kernels = unavailable(std::string{no_accelerator});
+  report.kernels = unavailable(std::string{no_accelerator}, Missed::no);
   report.operators = unavailable("no operator and no annotation was recorded");
-  report.copies = unavailable(std::string{no_accelerator});
+  report.copies = unavailable(std::string{no_accelerator}, Missed::no);
   report.collectives = sample_collectives(run);
   report.efficiency = sample_efficiency();
   report.blame = sample_blame();

@@ -33,11 +33,10 @@ using RowKey = std::tuple<GroupId, std::string, SizeClass>;
 void add(const Run& run, const ClockTrust& clocks, const Operation& operation, RowSpeeds& speeds) {
   BandwidthRow& row = speeds.row;
   ++row.count;
-  const std::string_view why = why_no_bandwidth(run, clocks, operation);
-  if (why == first_operations) ++row.setting_up;
-  if (why == too_short) ++row.too_short;
-  if (!why.empty()) {
-    row.why_none = why;
+  if (const auto why = no_bandwidth(run, clocks, operation)) {
+    if (why == NoBandwidth::sets_up_connections) ++row.setting_up;
+    if (why == NoBandwidth::too_short) ++row.too_short;
+    row.why_none = words_of(*why, operation);
     return;
   }
   ++row.measured;
@@ -199,7 +198,7 @@ Section<BandwidthSection> find_bandwidth(const Run& run, const ClockTrust& clock
   for (std::size_t row = 0; row < in_steps.size(); ++row)
     if (in_steps[row]) traffic.add(run.collectives()[row]);
   for (const Operation* operation : operations)
-    if (is_point_to_point(run.text(operation->op)) && why_no_bandwidth(run, clocks, *operation).empty())
+    if (is_point_to_point(run.text(operation->op)) && !no_bandwidth(run, clocks, *operation))
       traffic.add_speed(*operation);
   std::move(traffic).fill(section);
   if (section.rows.empty() && section.traffic.empty())

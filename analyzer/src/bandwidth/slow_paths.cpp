@@ -86,7 +86,7 @@ Path path_of(const Run& run, const Operation& operation) {
 PathTable measured(const Run& run, const ClockTrust& clocks, std::span<const Operation* const> operations) {
   PathTable table;
   for (const Operation* operation : operations) {
-    if (!why_no_bandwidth(run, clocks, *operation).empty() || !have_ranks(run, *operation)) continue;
+    if (no_bandwidth(run, clocks, *operation) || !have_ranks(run, *operation)) continue;
     const Path path = path_of(run, *operation);
     const std::size_t size = path.group.is_set() ? run.groups()[operation->group.index()].members.size() : 2;
     const double gbps = bus_bytes(run, *operation) / static_cast<double>(operation->transfer_ns);

@@ -53,6 +53,8 @@ inline constexpr double little_waiting = 0.005;
 /// What is said where hardly any waiting is known.
 [[nodiscard]] std::string little_waiting_text(const Report& report);
 
+/// Nothing if the section is there; of one rank nobody misses it.
+[[nodiscard]] std::optional<Unavailable> absence_of_blame(const Report& report);
 void add_blame(Page& page, const Report& report, const ReportOptions& options);
 [[nodiscard]] nlohmann::ordered_json blame_json(const BlameSection& section);
 

@@ -36,7 +36,7 @@ void judge_waiting_without_steps(const RuleContext& context, std::vector<Finding
       cost < least_of_time * static_cast<double>(report.blame->window_ns))
     return;
   Finding finding;
-  finding.id = "waited_for";
+  finding.id = finding_id::waited_for;
   finding.severity = FindingSeverity::minor;
   finding.rank = row.rank;
   finding.title =

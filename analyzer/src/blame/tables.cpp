@@ -167,6 +167,11 @@ std::string little_waiting_text(const Report& report) {
       percent_text(waiting_share(section)), percent_text(share));
 }
 
+std::optional<Unavailable> absence_of_blame(const Report& report) {
+  if (report.blame) return std::nullopt;
+  return Unavailable{report.blame.error().why, report.ranks.size() < 2 ? Missed::no : Missed::yes};
+}
+
 void add_blame(Page& page, const Report& report, const ReportOptions& options) {
   if (!report.blame) return;
   const BlameSection& section = *report.blame;

@@ -89,9 +89,8 @@ class GroupSums {
       ++row_.without_transfer;
       add_reason(row_.why_no_transfer, operation.why_no_transfer);
     }
-    const std::string_view why = why_no_bandwidth(run, clocks, operation);
-    if (!why.empty()) {
-      add_reason(row_.why_no_busbw, why);
+    if (const auto why = no_bandwidth(run, clocks, operation)) {
+      add_reason(row_.why_no_busbw, words_of(*why, operation));
       return;
     }
     bus_bytes_ += bus_bytes(run, operation);

@@ -28,17 +28,38 @@ bool sets_up_connections(const Run& run, const Operation& operation) {
   return operation.sequence == 0;
 }
 
-std::string_view why_no_bandwidth(const Run& run, const ClockTrust& clocks, const Operation& operation) {
-  if (comm_op(run.text(operation.op)).factor == BusFactor::none) return "no bandwidth is defined for this operation";
-  if (operation.bytes_too_large) return "the recorded number of bytes does not fit 64 bits";
-  if (operation.bytes <= 0) return "the number of bytes was not recorded";
-  if (!operation.complete) return "not all members of the group were recorded";
-  if (!operation.why_no_transfer.empty()) return operation.why_no_transfer;
-  if (sets_up_connections(run, operation)) return first_operations;
+std::optional<NoBandwidth> no_bandwidth(const Run& run, const ClockTrust& clocks, const Operation& operation) {
+  if (comm_op(run.text(operation.op)).factor == BusFactor::none) return NoBandwidth::undefined;
+  if (operation.bytes_too_large) return NoBandwidth::bytes_too_large;
+  if (operation.bytes <= 0) return NoBandwidth::no_bytes;
+  if (!operation.complete) return NoBandwidth::members_missing;
+  if (!operation.why_no_transfer.empty()) return NoBandwidth::no_transfer;
+  if (sets_up_connections(run, operation)) return NoBandwidth::sets_up_connections;
   const std::vector<RankId> ranks = ranks_of(run, operation);
   const std::int64_t error = is_timed_by_duration(run, clocks, operation) ? 0 : clocks.error_ns(ranks);
-  if (operation.transfer_ns < least_for_bandwidth_ns || operation.transfer_ns < 2 * error) return too_short;
-  return {};
+  if (operation.transfer_ns < least_for_bandwidth_ns || operation.transfer_ns < 2 * error)
+    return NoBandwidth::too_short;
+  return std::nullopt;
+}
+
+std::string_view words_of(NoBandwidth why, const Operation& operation) {
+  switch (why) {
+    case NoBandwidth::undefined:
+      return "no bandwidth is defined for this operation";
+    case NoBandwidth::bytes_too_large:
+      return "the recorded number of bytes does not fit 64 bits";
+    case NoBandwidth::no_bytes:
+      return "the number of bytes was not recorded";
+    case NoBandwidth::members_missing:
+      return "not all members of the group were recorded";
+    case NoBandwidth::no_transfer:
+      return operation.why_no_transfer;
+    case NoBandwidth::sets_up_connections:
+      return "only first operations, which set up connections";
+    case NoBandwidth::too_short:
+      return "too short to measure";
+  }
+  return "?";
 }
 
 double bus_bytes(const Run& run, const Operation& operation) {

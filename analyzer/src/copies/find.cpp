@@ -75,7 +75,7 @@ class Tabulation {
   }
 
   Section<CopiesSection> finish() && {
-    if (ranks_ == 0) return unavailable(why_no_device_work(run_));
+    if (ranks_ == 0) return no_device_work(run_);
     CopiesSection section;
     for (std::optional<Sums>& sums : by_name_)
       if (sums) section.copies.push_back(std::move(*sums).finish());

@@ -132,7 +132,7 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
   if (severity == FindingSeverity::info) return;
   const CopyRow* const most = most_exposed(context.report.copies);
   Finding finding;
-  finding.id = "exposed_copies";
+  finding.id = finding_id::exposed_copies;
   finding.severity = severity;
   finding.title = format("{} of the time, only copies run", percent_of(usual.share(exposed)));
   finding.cause = most_copied(usual, most);
@@ -150,7 +150,7 @@ void judge_synchronizations(const RuleContext& context, std::vector<Finding>& fi
   if (!context.report.copies) return;
   judge_calls(
       context,
-      {"synchronizations", "because the host waits for it", Call::other,
+      {finding_id::synchronizations, "because the host waits for it", Call::other,
        context.report.uses_pytorch
            ? "Read results from the device (.item(), .cpu(), print) only once in many steps, and remove explicit "
              "synchronizations, so that the host can run ahead of the device."
@@ -162,7 +162,7 @@ void judge_synchronizations(const RuleContext& context, std::vector<Finding>& fi
 void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
   judge_calls(context,
-              {"blocking_copies", "because a copy blocks the host", Call::copy,
+              {finding_id::blocking_copies, "because a copy blocks the host", Call::copy,
                context.report.uses_pytorch
                    ? "Copy from pinned memory (pin_memory=True) and without blocking (non_blocking=True), one batch "
                      "ahead."
@@ -173,7 +173,7 @@ void judge_blocking_copies(const RuleContext& context, std::vector<Finding>& fin
 void judge_allocations(const RuleContext& context, std::vector<Finding>& findings) {
   if (!context.report.copies) return;
   judge_calls(context,
-              {"allocations", "while the host allocates or frees memory", Call::allocation,
+              {finding_id::allocations, "while the host allocates or frees memory", Call::allocation,
                context.report.uses_pytorch
                    ? "The caching allocator frees memory and allocates it again: remove calls of empty_cache(), keep "
                      "shapes constant, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."

@@ -95,15 +95,16 @@ std::string advice_for_data(const LoaderSums& sums) {
 }
 
 void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings) {
-  const Usual usual = all_but_named(context, findings, "unequal.data_wait");
+  const Usual usual = all_but_named(context, findings, finding_id::unequal_data_wait);
   if (!usual.shows_idle_time()) return;
   const std::int64_t data = usual.total.idle_ns_of(IdleCause::data);
   const auto severity = severity_of(usual.share(data), data_limits);
   if (severity == FindingSeverity::info) return;
   const LoaderSums loaders = sum_loaders(context.report);
   const RankRow* who = who_waits(context, usual);
-  findings.push_back({"data_loading", severity, title_for(who, usual), evidence_for(who, usual) + workers_text(loaders),
-                      advice_for_data(loaders), usual.per_step(data), std::nullopt, std::nullopt});
+  findings.push_back({std::string{finding_id::data_loading}, severity, title_for(who, usual),
+                      evidence_for(who, usual) + workers_text(loaders), advice_for_data(loaders), usual.per_step(data),
+                      std::nullopt, std::nullopt});
   if (who != nullptr) findings.back().rank = who->rank;
 }
 

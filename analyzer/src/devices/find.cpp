@@ -38,7 +38,7 @@ void describe_devices(const Run& run, const Section<StepsSection>& steps, std::v
       row.devices.push_back({.ordinal = gpu.ordinal,
                              .name = gpu.name,
                              .uuid = gpu.uuid,
-                             .why_no_uuid = gpu.why_no_uuid,
+                             .why_no_uuid = std::string{why_no_uuid(gpu)},
                              .nvml = sampled.nvml_of(gpu, windows.ranges),
                              .pm = sampled.pm_of(gpu, windows.ranges)});
     row.sm_active = mean_over(row.devices, &DeviceRow::pm, &PmCounters::sm_active);

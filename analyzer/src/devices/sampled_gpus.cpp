@@ -18,11 +18,6 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr std::string_view same_number =
-    "the recording lists several GPUs with this number and different UUIDs, so it is not certain which GPU the rank "
-    "used";
-constexpr std::string_view no_uuid = "the UUID of its GPU was not recorded";
-
 /// Numbers of the GPUs whose streams did something; without such streams those that it sampled, which it must have
 /// used; without these the only one that is listed.
 std::set<std::int32_t> ordinals_of(const Run& run, std::uint32_t process) {
@@ -74,12 +69,16 @@ Listed listed_as(const Run& run, const UsedGpu& gpu) {
   return listed;
 }
 
+void name_gpu(UsedGpu& gpu, std::string_view uuid) {
+  gpu.uuid = uuid;
+  gpu.identity = GpuIdentity::known;
+}
+
 void identify(const Run& run, UsedGpu& gpu) {
   Listed listed = listed_as(run, gpu);
   gpu.name = std::move(listed.name);
-  if (listed.uuids.size() == 1) gpu.uuid = *listed.uuids.begin();
-  if (listed.uuids.empty()) gpu.why_no_uuid = no_uuid;
-  if (listed.uuids.size() > 1) gpu.why_no_uuid = same_number;
+  if (listed.uuids.size() > 1) gpu.identity = GpuIdentity::ambiguous;
+  if (listed.uuids.size() == 1) name_gpu(gpu, *listed.uuids.begin());
 }
 
 constexpr std::string_view not_sampled = "not sampled";
@@ -139,13 +138,23 @@ std::vector<UsedGpu> used_gpus(const Run& run, RankId rank) {
     gpus.push_back({.process = process, .ordinal = ordinal});
     identify(run, gpus.back());
   }
-  if (gpus.empty() && (run.has_accelerator(rank) || !stated.empty()))
-    gpus.push_back({.process = process, .why_no_uuid = std::string{no_uuid}});
-  if (gpus.size() == 1 && gpus.front().uuid.empty() && gpus.front().why_no_uuid == no_uuid && !stated.empty()) {
-    gpus.front().uuid = stated;
-    gpus.front().why_no_uuid.clear();
-  }
+  if (gpus.empty() && (run.has_accelerator(rank) || !stated.empty())) gpus.push_back({.process = process});
+  if (gpus.size() == 1 && gpus.front().identity == GpuIdentity::not_recorded && !stated.empty())
+    name_gpu(gpus.front(), stated);
   return gpus;
+}
+
+std::string_view why_no_uuid(const UsedGpu& gpu) {
+  switch (gpu.identity) {
+    case GpuIdentity::known:
+      return {};
+    case GpuIdentity::not_recorded:
+      return "the UUID of its GPU was not recorded";
+    case GpuIdentity::ambiguous:
+      return "the recording lists several GPUs with this number and different UUIDs, so it is not certain which GPU "
+             "the rank used";
+  }
+  return "?";
 }
 
 /// All samples of one quantity of one GPU, or why there are none.
@@ -201,7 +210,8 @@ std::string SampledGpus::why_not_sampled(const UsedGpu& gpu, std::string_view ke
 /// Of a GPU that is not among those that NVML reported about.
 std::string SampledGpus::why_no_nvml(const UsedGpu& gpu) const {
   if (nvml_.empty() || !problem_at(gpu, nvml_problem).empty()) return why_not_sampled(gpu, nvml_problem);
-  return gpu.uuid.empty() ? gpu.why_no_uuid : "no process of the recording sampled the GPU with this UUID";
+  if (gpu.identity != GpuIdentity::known) return std::string{why_no_uuid(gpu)};
+  return "no process of the recording sampled the GPU with this UUID";
 }
 
 SampledGpus::Series SampledGpus::series(std::span<const Place> places, std::string_view quantity) const {
@@ -296,7 +306,7 @@ std::vector<SampledGpus::Place> SampledGpus::pm_places(const UsedGpu& gpu) const
 Section<PmCounters> SampledGpus::pm_of(const UsedGpu& gpu, std::span<const TimeRange> windows) const {
   const std::vector<Place> places = pm_places(gpu);
   if (places.empty()) {
-    if (!pm_.empty() && gpu.uuid.empty()) return unavailable(gpu.why_no_uuid);
+    if (!pm_.empty() && gpu.uuid.empty()) return unavailable(std::string{why_no_uuid(gpu)});
     return unavailable(why_not_sampled(gpu, pm_problem));
   }
   PmCounters counters;

@@ -16,14 +16,20 @@
 
 namespace rankscope::analyzer {
 
+/// Whether the recording says which GPU it is.
+enum class GpuIdentity : std::uint8_t { known, not_recorded, ambiguous };
+
 /// A GPU as one process knows it.
 struct UsedGpu {
   std::uint32_t process = 0;  ///< row of Run::processes()
   std::int32_t ordinal = -1;  ///< its number there; -1 = not recorded
   std::string name{};
-  std::string uuid{};
-  std::string why_no_uuid{};
+  std::string uuid{};  ///< set if the identity is known
+  GpuIdentity identity = GpuIdentity::not_recorded;
 };
+
+/// In words why the identity is not known; empty if it is.
+[[nodiscard]] std::string_view why_no_uuid(const UsedGpu& gpu);
 
 /// The GPUs on which the process of a rank worked, by their numbers.
 [[nodiscard]] std::vector<UsedGpu> used_gpus(const Run& run, RankId rank);

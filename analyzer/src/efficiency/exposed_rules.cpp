@@ -149,7 +149,7 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   finding.severity = severity_of(usual.share(total.exposed_comm_ns - explained.all_ns), exposed_comm_limits);
   if (finding.severity == FindingSeverity::info) return;
   const bool waiting = 2 * total.exposed_wait_ns > total.exposed_comm_ns;
-  finding.id = "exposed_communication";
+  finding.id = finding_id::exposed_communication;
   finding.title = format("{} of the time, only communication runs{}", percent_of(share),
                          waiting ? ", mostly waiting for other ranks" : "");
   finding.evidence =

@@ -33,7 +33,8 @@ std::string spread_text(const EfficiencySection& section, std::int64_t steps) {
 }
 
 void judge_balance(const RuleContext& context, const EfficiencySection& section, std::vector<Finding>& findings) {
-  constexpr std::array<std::string_view, 3> by_others{"straggler.", "imbalance.", "rank_lost"};
+  constexpr std::array<std::string_view, 3> by_others{finding_family::straggler, finding_family::imbalance,
+                                                      finding_id::rank_lost};
   const EfficiencyFactors& run = section.run;
   const FindingSeverity severity = imbalance_of(context);
   const auto steps = static_cast<std::int64_t>(section.steps.size());
@@ -55,8 +56,9 @@ void judge_balance(const RuleContext& context, const EfficiencySection& section,
 }
 
 void judge_communication(const RuleContext& context, const EfficiencySection& section, std::vector<Finding>& findings) {
-  constexpr std::array<std::string_view, 5> by_others{"exposed_communication", "exposed_copies", "straggler.",
-                                                      "efficiency.", "slow_"};
+  constexpr std::array<std::string_view, 5> by_others{finding_id::exposed_communication, finding_id::exposed_copies,
+                                                      finding_family::straggler, finding_family::efficiency,
+                                                      finding_family::slow_path};
   const FindingSeverity severity = severity_of(1 - section.run.communication(), lost_factor_limits);
   if (severity == FindingSeverity::info || said(findings, by_others)) return;
   const Usual& usual = context.everybody;
@@ -76,14 +78,16 @@ void judge_communication(const RuleContext& context, const EfficiencySection& se
 /// Nothing alone is large enough for a finding, and together they are.
 void judge_sum(const RuleContext& context, const EfficiencySection& section, std::vector<Finding>& findings) {
   constexpr std::array<std::string_view, 11> by_others{
-      "exposed_communication", "exposed_copies", "straggler.",       "efficiency.", "slow_",          "idle",
-      "data_loading",          "imbalance.",     "synchronizations", "allocations", "blocking_copies"};
+      finding_id::exposed_communication, finding_id::exposed_copies, finding_family::straggler,
+      finding_family::efficiency,        finding_family::slow_path,  finding_id::idle,
+      finding_id::data_loading,          finding_family::imbalance,  finding_id::synchronizations,
+      finding_id::allocations,           finding_id::blocking_copies};
   const EfficiencyFactors& run = section.run;
   const FindingSeverity severity = severity_of(1 - run.parallel(), lost_efficiency_limits);
   if (severity == FindingSeverity::info || said(findings, by_others)) return;
   const Usual& usual = context.everybody;
   Finding finding;
-  finding.id = "efficiency";
+  finding.id = finding_id::efficiency;
   finding.severity = severity;
   finding.title = format("the ranks compute only {} of the time, for several reasons", percent_of(run.parallel()));
   finding.evidence = format("load balance {}, communication {}, orchestration {}", percent_of(run.load_balance()),

@@ -13,10 +13,10 @@ namespace {
 /// Of findings of one severity: whatever else is wrong may follow from a lost rank; shares of all time name no cause;
 /// what was found in the recordings comes before those that are missing.
 int place_of(const Finding& finding) {
-  if (finding.id == "rank_lost") return 0;
+  if (finding.id == finding_id::rank_lost) return 0;
   if (is_about_one_rank(finding)) return 1;
   if (!finding.held_at_minor.empty()) return 2;
-  return finding.id == "ranks_missing" ? 4 : 3;
+  return finding.id == finding_id::ranks_missing ? 4 : 3;
 }
 
 bool is_before(const Finding& a, const Finding& b) {

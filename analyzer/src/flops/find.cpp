@@ -72,14 +72,10 @@ std::int64_t time_at(double flops, double tflops) { return std::llround(flops / 
 void take_stated_flops(const Run& run, FlopsSection& section) {
   std::string_view text = run.metadata(keys::model_flops_per_step);
   if (text.empty()) text = run.metadata(run.process_of(run.ranks().front()), keys::model_flops_per_step);
-  section.why_no_user_flops = not_given;
-  if (text.empty()) return;
-  if (const auto value = number_from<double>(text, {1, 9e18})) {
+  if (const auto value = number_from<double>(text, {1, 9e18}))
     section.user_flops_per_step = std::llround(*value);
-    section.why_no_user_flops.clear();
-  } else {
-    section.why_no_user_flops = format("model_flops_per_step of the run must be a number of FLOPs (is '{}')", text);
-  }
+  else
+    section.refused_user_flops = text;
 }
 
 /// Rows of operators over all ranks, while they are summed.

@@ -150,7 +150,7 @@ Json flops_json(const FlopsSection& section, const ReportOptions& options) {
     Nullable values{out};
     values.value("user_peak_tflops",
                  section.user_peak_tflops ? std::optional<Json>{*section.user_peak_tflops} : std::nullopt, "not given");
-    values.value("user_model_flops_per_step", json_of(section.user_flops_per_step), section.why_no_user_flops);
+    values.value("user_model_flops_per_step", json_of(section.user_flops_per_step), why_no_user_flops(section));
     values.value("step_ns", section.step_ns > 0 ? std::optional<Json>{section.step_ns} : std::nullopt, "no steps");
     values.ratio("mfu", section.mfu);
     values.ratio("hfu", section.hfu);

@@ -27,6 +27,10 @@ struct Report;
 /// Nothing where no FLOP are known.
 [[nodiscard]] std::vector<NotedTable> flop_tables(const Report& report, std::size_t most);
 
+/// Why no FLOP of accelerators are known; empty if they are. How far CPU ranks are from the peak, nobody misses.
+[[nodiscard]] std::string why_no_flops(const Report& report);
+/// Why the run states no model FLOPs; empty if it does.
+[[nodiscard]] std::string why_no_user_flops(const FlopsSection& section);
 /// Parts of a ladder in hundredths of a point; they add up to 10000.
 [[nodiscard]] std::vector<std::int64_t> points_of(const Ladder& ladder);
 [[nodiscard]] std::string_view words_of(LadderStep step);

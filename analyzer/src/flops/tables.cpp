@@ -191,8 +191,8 @@ void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
     if (section.user_flops_per_step) {
       notes.emplace_back(
           "The number that the run states (model_flops_per_step) could not be used: there are no counted steps.");
-    } else if (section.why_no_user_flops != not_given) {
-      notes.push_back(format("{}.", printable(section.why_no_user_flops)));
+    } else if (!section.refused_user_flops.empty()) {
+      notes.push_back(format("{}.", printable(why_no_user_flops(section))));
     }
     notes.emplace_back(
         "Counted: matrix products, convolutions and attention, from the inputs of operators; 2 FLOPs per multiply-add. "
@@ -320,6 +320,17 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
 }
 
 }  // namespace
+
+std::string why_no_flops(const Report& report) {
+  const bool accelerated = report.flops && std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator);
+  return accelerated ? report.flops->why_no_flops : std::string{};
+}
+
+std::string why_no_user_flops(const FlopsSection& section) {
+  if (section.user_flops_per_step) return {};
+  if (section.refused_user_flops.empty()) return "not given";
+  return format("model_flops_per_step of the run must be a number of FLOPs (is '{}')", section.refused_user_flops);
+}
 
 std::vector<std::int64_t> points_of(const Ladder& ladder) {
   std::vector<std::int64_t> parts;

@@ -168,7 +168,7 @@ Section<FusableSection> find_fusable(const Run& run, const Section<StepsSection>
     section.rank_steps += windows.steps;
     ++section.ranks;
   }
-  if (section.ranks == 0) return unavailable(why_no_device_work(run));
+  if (section.ranks == 0) return no_device_work(run);
   const Spelling spelling{run};
   for (const auto& [names, sums] : search.found()) {
     section.sequences.push_back(

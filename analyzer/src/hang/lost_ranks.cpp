@@ -232,7 +232,7 @@ bool was_needed(const Run& run, const Suspect& suspect, std::span<const Frontier
 
 Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, std::span<const Suspect> suspects) {
   Finding finding;
-  finding.id = "rank_lost";
+  finding.id = finding_id::rank_lost;
   finding.severity = FindingSeverity::critical;
   finding.rank = lost.process->rank;
   finding.step = step_of_loss(steps, lost);
@@ -249,7 +249,7 @@ Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, st
 Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Suspect> suspects) {
   const Suspect& first = root_cause(suspects, Ends::comparable);
   Finding finding;
-  finding.id = "job_stopped";
+  finding.id = finding_id::job_stopped;
   finding.severity = FindingSeverity::major;
   finding.step = step_of_loss(steps, first);
   finding.title = "all ranks stopped without an orderly exit";
@@ -264,7 +264,7 @@ Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Susp
 Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::span<const Suspect> suspects) {
   Finding finding;
   const std::string_view signal = run.metadata("stopped_by");
-  finding.id = "job_stopped";
+  finding.id = finding_id::job_stopped;
   finding.severity = FindingSeverity::minor;
   finding.step = step_of_loss(steps, root_cause(suspects, Ends::comparable));
   finding.title = format("the job was stopped by {}", signal);
@@ -288,7 +288,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, const AbsentRanks& abse
   const Suspect& first = root_cause(any_vanished ? vanished : suspects, ends);
   const std::uint32_t rank = first.process->rank.value;
   Finding finding;
-  finding.id = "lost_at_start";
+  finding.id = finding_id::lost_at_start;
   finding.severity = FindingSeverity::critical;
   finding.rank = any_vanished ? first.process->rank : absent.first();
   finding.title = any_vanished ? format("rank {} vanished {}, before any step, and {}", rank, age_of(*first.process),
@@ -311,7 +311,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, const AbsentRanks& abse
 Finding missing_finding(const Run& run, const AbsentRanks& absent) {
   const std::int64_t world = run.info().world_size;
   Finding finding;
-  finding.id = "ranks_missing";
+  finding.id = finding_id::ranks_missing;
   finding.severity = FindingSeverity::major;
   finding.title =
       format("{} (of {}) {} not recorded", ranks_text(absent.ranges), world, absent.count == 1 ? "was" : "were");

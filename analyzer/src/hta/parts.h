@@ -42,8 +42,8 @@ struct HtaTable {
 /// What is true of all tables.
 [[nodiscard]] std::vector<std::string> hta_notes(const Report& report);
 
-/// Empty if they are there.
-[[nodiscard]] std::string why_no_hta(const Report& report);
+/// Nothing if they are there; nobody misses them who did not ask for them.
+[[nodiscard]] std::optional<Unavailable> absence_of_hta(const Report& report);
 /// Nothing if they were not asked for.
 void add_hta(Page& page, const Report& report, const ReportOptions& options);
 [[nodiscard]] nlohmann::ordered_json hta_json(const Section<HtaSection>& section);

@@ -250,9 +250,9 @@ HtaTable straggler_words(const HtaSection& section, const Report& report) {
 
 }  // namespace
 
-std::string why_no_hta(const Report& report) {
-  if (!report.hta) return "--hta-compat was not given";
-  return *report.hta ? std::string{} : report.hta->error().why;
+std::optional<Unavailable> absence_of_hta(const Report& report) {
+  if (!report.hta) return Unavailable{"--hta-compat was not given", Missed::no};
+  return *report.hta ? std::nullopt : std::optional{report.hta->error()};
 }
 
 std::string_view hta_note(HtaLastStep last_step) {

@@ -128,7 +128,7 @@ class Tabulation {
   }
 
   Section<KernelsSection> finish() && {
-    if (section_.ranks.empty()) return unavailable(why_no_device_work(run_));
+    if (section_.ranks.empty()) return no_device_work(run_);
     if (!any_) return unavailable("nothing that ran on an accelerator was recorded");
     Ordered names = ordered(run_, names_.keys(), all_names_);
     for (RankKernels& rank : section_.ranks)

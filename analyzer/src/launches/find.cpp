@@ -134,7 +134,7 @@ std::string why_no_launches(const Run& run) {
 Section<LaunchesSection> launches_of(const Run& run, const Section<StepsSection>& steps, const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   const auto counts = [&](RankId rank) { return run.has_accelerator(rank) && is_asked_for(options, rank); };
-  if (std::ranges::none_of(run.ranks(), counts)) return unavailable(why_no_device_work(run));
+  if (std::ranges::none_of(run.ranks(), counts)) return no_device_work(run);
   const std::vector<std::uint8_t> uses = uses_of_calls(run);
   LaunchesSection section;
   for (const RankId rank : run.ranks()) {

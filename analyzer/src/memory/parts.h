@@ -32,6 +32,8 @@ struct Report;
 /// The peaks in the rows of ranks.
 void fill_memory_peaks(const Section<MemorySection>& section, std::vector<RankRow>& rows);
 
+/// False if only sizes of processes are known, which are sampled in every recording.
+[[nodiscard]] bool has_device_memory(const Report& report);
 /// Peaks, who held the largest, what allocates. Nothing where no memory was recorded.
 [[nodiscard]] std::vector<NotedTable> memory_tables(const Report& report, std::size_t most);
 

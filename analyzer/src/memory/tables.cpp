@@ -240,6 +240,8 @@ std::vector<const DeviceMemory*> largest_memories(const MemorySection& section, 
   return rows;
 }
 
+bool has_device_memory(const Report& report) { return report.memory && !report.memory->devices.empty(); }
+
 std::vector<NotedTable> memory_tables(const Report& report, std::size_t most) {
   if (!report.memory) return {};
   const MemorySection& section = *report.memory;

@@ -360,6 +360,7 @@ Section<PipelineSection> find_pipeline(const Run& run, const ClockTrust& clocks,
     find_owner(run, section, all);
   }
   fill_places(section, all);
+  section.clocks_refused = !common;
   if (common)
     draw(section, all);
   else

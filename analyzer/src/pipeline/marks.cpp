@@ -136,16 +136,17 @@ bool may_hold_actions(const Run& run, const Lane& lane) {
   return lane.rank.is_set() && lane.kind == wanted;
 }
 
-std::string why_no_marks(const Run& run, bool on_host) {
+tl::unexpected<Unavailable> no_marks(const Run& run, bool on_host) {
   if (on_host)
-    return "forward and backward of micro-batches are marked on the host only, and it was not recorded when the "
-           "devices ran them (trace GPU annotations, too)";
+    return unavailable(
+        "forward and backward of micro-batches are marked on the host only, and it was not recorded when the "
+        "devices ran them (trace GPU annotations, too)");
   const bool sends = std::ranges::any_of(run.collectives(),
                                          [&](const Collective& row) { return is_point_to_point(run.text(row.op)); });
-  return sends
-             ? "ranks send to one another, as stages of a pipeline do, but forward and backward are not marked for "
-               "each micro-batch (by ranges named like PP:0F1, or by ranges with the attributes stage and micro_batch)"
-             : no_pipeline;
+  if (!sends) return unavailable(no_pipeline, Missed::no);
+  return unavailable(
+      "ranks send to one another, as stages of a pipeline do, but forward and backward are not marked for each "
+      "micro-batch (by ranges named like PP:0F1, or by ranges with the attributes stage and micro_batch)");
 }
 
 /// Sets of ranks that are linked by a send or receive.
@@ -259,7 +260,7 @@ Section<std::vector<RankActions>> marked_actions(const Run& run) {
       by_rank[lane.rank].push_back({*marked, run.id_of(lane).value});
     }
   }
-  if (by_rank.empty()) return unavailable(why_no_marks(run, on_host));
+  if (by_rank.empty()) return no_marks(run, on_host);
   std::vector<RankActions> ranks;
   for (auto& [rank, recorded] : by_rank) ranks.push_back({rank, without_copies(std::move(recorded))});
   return ranks;

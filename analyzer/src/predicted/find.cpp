@@ -101,7 +101,7 @@ Section<PredictedSection> find_predicted(const Run& run, const Section<StepsSect
     if (!steps) return unavailable(steps.error().why);
     ranks.emplace(rank, Sent{windows_to_count(*steps, rank)});
   }
-  if (ranks.empty()) return unavailable(std::string{no_prediction});
+  if (ranks.empty()) return unavailable(std::string{no_prediction}, Missed::no);
   add_operations(run, ranks);
   PredictedSection section;
   for (const auto& [rank, sent] : ranks) {

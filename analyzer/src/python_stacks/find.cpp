@@ -14,7 +14,7 @@ Section<PythonStacksSection> find_python_stacks(const Run& run, const Section<St
                                                 const ReportOptions& options) {
   const PythonSamples samples{run};
   if (std::ranges::none_of(run.ranks(), [&](RankId rank) { return samples.has(rank); }))
-    return unavailable(std::string{no_python_code});
+    return unavailable(std::string{no_python_code}, Missed::no);
   if (!steps) return unavailable("this cannot be computed without steps");
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   PythonStacksSection section;
@@ -24,7 +24,7 @@ Section<PythonStacksSection> find_python_stacks(const Run& run, const Section<St
     RankCode code = samples.over(rank, counted.ranges);
     if (code.steps > 0) section.ranks.push_back(std::move(code));
   }
-  if (section.ranks.empty()) return unavailable(std::string{no_python_code});
+  if (section.ranks.empty()) return unavailable(std::string{no_python_code}, Missed::no);
   return section;
 }
 

@@ -25,15 +25,10 @@ constexpr std::string_view longer_duration =
 constexpr std::string_view collect_marks =
     "Steps are marked by NVTX ranges or the annotation API, but --collect left out both: record again with annotate or "
     "nvtx in --collect, or without --collect.";
-constexpr std::string_view one_job_at_a_time = "Run `rankscope report` on the files of each job separately.";
 
 std::string_view fact(const Report& report, std::string_view name) {
   const auto found = std::ranges::find(report.facts, name, &std::pair<std::string, std::string>::first);
   return found == report.facts.end() ? std::string_view{} : std::string_view{found->second};
-}
-
-bool is_mixed(const Report& report) {
-  return std::ranges::find(report.data_quality, Counter::jobs_mixed, &QualityRow::counter) != report.data_quality.end();
 }
 
 bool lists(std::string_view list, std::string_view id) {
@@ -45,7 +40,7 @@ bool lists(std::string_view list, std::string_view id) {
 }
 
 /// Where the recorder was told to leave out what marks steps, the program needs no other marks.
-std::string_view remedy_for_steps(const Report& report) {
+std::string_view advice_on_steps(const Report& report) {
   const std::string_view collect = fact(report, "collect");
   const bool marks = lists(collect, "annotate") || lists(collect, "nvtx") || lists(collect, "all");
   if (!collect.empty() && !marks) return collect_marks;
@@ -115,20 +110,6 @@ void add_details_of_torch(const Report& report, std::vector<MissingSection>& mis
                        "Recording these details costs time; they are enabled by arguments of torch.profiler.profile."});
 }
 
-/// Nobody misses what only an accelerator, our own trainer or a program in Python has, what was not asked for, and how
-/// far CPU ranks are from the peak.
-std::string why_missed(const Report& report, std::string_view id) {
-  if (id == "hta" && !report.hta) return {};
-  if (id == "blame" && report.ranks.size() < 2) return {};
-  std::string why = why_missing(report, id);
-  if (id == "flops" && report.flops)
-    return std::ranges::any_of(report.flops->ranks, &RankFlops::accelerator) ? report.flops->why_no_flops
-                                                                             : std::string{};
-  constexpr std::array<std::string_view, 5> not_missed{no_accelerator, no_pipeline, no_prediction, no_python_code,
-                                                       no_tcp_traffic};
-  return std::ranges::find(not_missed, why) != not_missed.end() ? std::string{} : why;
-}
-
 /// True if any communication ran in NCCL or RCCL, whose kernels have the same names.
 bool uses_nccl(const Report& report) {
   return report.overlap && std::ranges::any_of(report.overlap->rows, [](const OverlapRow& row) {
@@ -136,33 +117,34 @@ bool uses_nccl(const Report& report) {
          });
 }
 
-/// No version of PyTorch writes the groups of Gloo's operations.
+}  // namespace
+
+std::string remedy_for_steps(const Report& report) { return std::string{advice_on_steps(report)}; }
+
+std::string remedy_for_ranks(const Report& report) {
+  return std::string{advice_for(Wanted::time_of_ranks, report.source)};
+}
+
+std::string remedy_for_memory(const Report& report) { return std::string{advice_for(Wanted::memory, report.source)}; }
+
+std::string remedy_for_stragglers(const Report& report) {
+  if (!report.why_not_compared.empty()) return std::string{advice_for(Wanted::comparison, report.source)};
+  if (report.ranks.size() < 2) return std::string{advice_for(Wanted::all_ranks, report.source)};
+  return report.steps ? std::string{} : remedy_for_steps(report);
+}
+
 std::string remedy_for_collectives(const Report& report) {
-  if (report.source == "kineto" && fact(report, "backend") == "gloo")
+  // No version of PyTorch writes the groups of Gloo's operations.
+  const bool groups_of_gloo = report.source == "kineto" && fact(report, "backend") == "gloo";
+  if (groups_of_gloo || !report.why_not_compared.empty())
     return std::string{advice_for(Wanted::comparison, report.source)};
   const std::string_view groups = uses_nccl(report) ? advice_for(Wanted::groups_of_nccl, report.source) : "";
   return format("{}{}{}", advice_for(Wanted::collectives, report.source), groups.empty() ? "" : " ", groups);
 }
 
-}  // namespace
-
-std::string remedy_for(const Report& report, std::string_view id) {
-  const auto advice = [&report](Wanted wanted) { return std::string{advice_for(wanted, report.source)}; };
-  if (is_mixed(report)) return std::string{one_job_at_a_time};
-  if (id == "steps") return std::string{remedy_for_steps(report)};
-  if (id == "ranks") return advice(Wanted::time_of_ranks);
-  if (id == "memory") return advice(Wanted::memory);
-  const bool compares = id == "stragglers" || id == "collectives";
-  if (compares && !report.why_not_compared.empty()) return advice(Wanted::comparison);
-  if (id == "collectives") return remedy_for_collectives(report);
-  if (id != "stragglers") return {};
-  if (report.ranks.size() < 2) return advice(Wanted::all_ranks);
-  return report.steps ? std::string{} : std::string{remedy_for_steps(report)};
-}
-
 std::string remedy_beside_finding(const Report& report, std::string_view id) {
-  const bool of_collectives = id == "collectives" && report.source == "kineto";
-  const bool repeats = of_collectives || (id == "stragglers" && report.ranks.size() < 2);
+  const bool of_collectives = id == section_id::collectives && report.source == "kineto";
+  const bool repeats = of_collectives || (id == section_id::stragglers && report.ranks.size() < 2);
   if (!repeats || !counts(report, Counter::ranks_missing)) return remedy_for(report, id);
   if (!of_collectives || !uses_nccl(report)) return {};
   return std::string{advice_for(Wanted::groups_of_nccl, report.source)};

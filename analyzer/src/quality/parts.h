@@ -41,6 +41,13 @@ struct MissingSection {
 };
 /// The name of what was not asked for within sections that are there.
 inline constexpr std::string_view details_name = "details";
+/// In the place of any other remedy.
+inline constexpr std::string_view one_job_at_a_time = "Run `rankscope report` on the files of each job separately.";
+[[nodiscard]] std::string remedy_for_steps(const Report& report);
+[[nodiscard]] std::string remedy_for_ranks(const Report& report);
+[[nodiscard]] std::string remedy_for_memory(const Report& report);
+[[nodiscard]] std::string remedy_for_stragglers(const Report& report);
+[[nodiscard]] std::string remedy_for_collectives(const Report& report);
 /// As remedy_for(); empty if the finding on ranks without a recording gives the same advice.
 [[nodiscard]] std::string remedy_beside_finding(const Report& report, std::string_view id);
 [[nodiscard]] std::vector<MissingSection> missing_sections(const Report& report);

@@ -86,7 +86,8 @@ void add_brief_missing(Page& page, const Report& report, const ReportOptions&, s
   constexpr std::string_view back = "; --full says why";
   page.titled_line(title, {listed(names, ", ", page_width - title.size() - 2 - back.size()) + std::string{back}});
   if (cannot_tell(report).empty()) return;
-  for (const std::string_view id : {"steps", "ranks", "stragglers", "collectives"}) {
+  for (const std::string_view id :
+       {section_id::steps, section_id::ranks, section_id::stragglers, section_id::collectives}) {
     const std::string remedy = remedy_beside_finding(report, id);
     if (!why_missing(report, id).empty() && !remedy.empty()) return page.paragraph(remedy);
   }

@@ -31,8 +31,8 @@ std::string_view name_of(Certainty certainty) {
 }
 
 bool is_about_one_rank(const Finding& finding) {
-  return finding.id.starts_with("straggler.") || finding.id.starts_with("unequal.") || finding.id == "slow_tcp_link" ||
-         finding.id == "waited_for";
+  return finding.id.starts_with(finding_family::straggler) || finding.id.starts_with(finding_family::unequal) ||
+         finding.id == finding_id::slow_tcp_link || finding.id == finding_id::waited_for;
 }
 
 }  // namespace rankscope::analyzer

@@ -195,8 +195,9 @@ class Drawing {
     if (typical_ != nullptr) return typical_;
     std::vector<const StepSystem*> all;
     for (const auto& [rank, systems] : by_rank_) all.insert(all.end(), systems.begin(), systems.end());
-    std::ranges::stable_sort(all, {}, &StepSystem::own_ns);
-    typical_ = all[all.size() / 2];
+    std::vector<std::int64_t> own_ns;
+    for (const StepSystem* const system : all) own_ns.push_back(std::llround(system->own_ns));
+    typical_ = all[median_row(own_ns)];
     return typical_;
   }
 

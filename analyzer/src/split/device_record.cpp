@@ -62,9 +62,9 @@ std::string why_no_device_activity(const Run& run) {
   return {};
 }
 
-std::string why_no_device_work(const Run& run) {
-  std::string why = why_no_device_activity(run);
-  return why.empty() ? std::string{no_accelerator} : why;
+tl::unexpected<Unavailable> no_device_work(const Run& run) {
+  if (std::string why = why_no_device_activity(run); !why.empty()) return unavailable(std::move(why));
+  return unavailable(std::string{no_accelerator}, Missed::no);
 }
 
 }  // namespace rankscope::analyzer

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "rankscope/analyzer/section.h"
 #include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
@@ -13,7 +14,7 @@ namespace rankscope::analyzer {
 /// shows that the rank works on the CPU, whatever devices the machine has.
 [[nodiscard]] std::string why_no_device_activity(const Run& run);
 
-/// The same, or that no rank has an accelerator; for runs without any work of one.
-[[nodiscard]] std::string why_no_device_work(const Run& run);
+/// The same, or that no rank has an accelerator; for sections on the work of accelerators in runs without any.
+[[nodiscard]] tl::unexpected<Unavailable> no_device_work(const Run& run);
 
 }  // namespace rankscope::analyzer

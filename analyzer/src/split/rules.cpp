@@ -182,14 +182,14 @@ std::string idle_text(const Usual& usual, const std::vector<IdlePartSum>& parts,
 }  // namespace
 
 void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
-  const Usual usual = all_but_named(context, findings, "unequal.host_time");
+  const Usual usual = all_but_named(context, findings, finding_id::unequal_host_time);
   if (!usual.shows_idle_time()) return;
   const std::vector<IdlePartSum> parts = idle_parts(usual);
   std::int64_t rest = 0;
   for (const IdlePartSum& sum : parts) rest += sum.ns;
   const FindingSeverity severity = severity_of(usual.share_of_work(rest), idle_limits);
   if (severity == FindingSeverity::info) return;
-  Finding finding{"idle",
+  Finding finding{std::string{finding_id::idle},
                   severity,
                   format("{} of the time{}, nothing runs", percent_of(usual.share_of_work(rest)), usual.which_time()),
                   idle_text(usual, parts, rest) + host_line_text(context, usual, parts),

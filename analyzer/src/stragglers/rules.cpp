@@ -111,7 +111,7 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
   for (const Straggler& row : report.stragglers->rows) {
     const std::string when = when_text(row);
     Finding finding;
-    finding.id = format("straggler.{}", name_of(row.kind));
+    finding.id = format("{}{}", finding_family::straggler, name_of(row.kind));
     finding.severity = row.severity;
     finding.rank = row.rank;
     finding.title = row.persistence == Persistence::persistent

@@ -42,10 +42,10 @@ struct Quantity {
 
 constexpr std::array quantities{
     Quantity{
-        "unequal.data_wait", "waits longer for its data than its peers",
+        finding_id::unequal_data_wait, "waits longer for its data than its peers",
         [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
         "Look at the rank's data loader: storage path, number of workers, CPU share of its host; prefetch deeper."},
-    Quantity{"unequal.host_time", "spends more host time outside recorded work than its peers",
+    Quantity{finding_id::unequal_host_time, "spends more host time outside recorded work than its peers",
              [](const TimeSplit& split) { return part_of(split, Component::host); }, StragglerKind::host, true,
              "Check what delays the rank's host thread between operations: CPU binding, other jobs on the host, "
              "logging, blocking calls."},
@@ -210,7 +210,7 @@ void judge_cpu(Unequal& unequal) {
 /// That it died says why it has fewer steps.
 bool is_lost(const Unequal& unequal, RankId rank) {
   return std::ranges::any_of(unequal.findings, [rank](const Finding& other) {
-    return other.rank == rank && (other.id == "rank_lost" || other.id == "lost_at_start");
+    return other.rank == rank && (other.id == finding_id::rank_lost || other.id == finding_id::lost_at_start);
   });
 }
 

@@ -294,7 +294,7 @@ Section<TcpLinksSection> find_tcp_links(const Run& run, const Section<StepsSecti
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   if (!rows) return unavailable(rows.error().why);
   const Links found{run, steps};
-  if (found.empty()) return unavailable(std::string{no_tcp_traffic});
+  if (found.empty()) return unavailable(std::string{no_tcp_traffic}, Missed::no);
   const std::vector<LinkSum> sums = found.sums();
   TcpLinksSection section;
   section.unwatched = found.unwatched();

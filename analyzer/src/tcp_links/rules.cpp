@@ -66,7 +66,7 @@ void judge_tcp_links(const RuleContext& context, std::vector<Finding>& findings)
   for (const SlowTcpLink& slow : report.tcp_links->slow) {
     if (leads_to_slow_rank(report, slow)) continue;
     Finding finding;
-    finding.id = "slow_tcp_link";
+    finding.id = finding_id::slow_tcp_link;
     finding.severity = severity_of_link(context, slow);
     if (finding.severity == FindingSeverity::info) continue;
     finding.title = title_of(slow);

@@ -91,7 +91,8 @@ std::vector<const Finding*> other_findings(const Report& report) {
   std::vector<const Finding*> others;
   if (!report.findings) return others;
   for (const auto& finding : *report.findings) {
-    if (finding.severity >= FindingSeverity::minor && !finding.id.starts_with("straggler")) others.push_back(&finding);
+    if (finding.severity >= FindingSeverity::minor && !finding.id.starts_with(finding_family::straggler))
+      others.push_back(&finding);
   }
   return others;
 }
@@ -155,11 +156,11 @@ std::string cause_and_saving(const Report& report, const Finding& finding) {
   return text;
 }
 
-bool is_missing_ranks(const Finding& finding) { return finding.id == "ranks_missing"; }
+bool is_missing_ranks(const Finding& finding) { return finding.id == finding_id::ranks_missing; }
 
 /// False if a minor finding states a fact, or names a rank whose cost is not known: then it is no hint.
 bool is_hint(const Finding& finding) {
-  if (finding.severity > FindingSeverity::minor || finding.id == "job_stopped") return false;
+  if (finding.severity > FindingSeverity::minor || finding.id == finding_id::job_stopped) return false;
   return !is_about_one_rank(finding) || finding.why_no_gain.empty();
 }
 
@@ -220,8 +221,9 @@ Verdict on_findings(const Report& report, std::span<const Finding* const> findin
 
 /// True for shares of everybody's time, which name neither a rank nor a cause; a slow rank may be part of it.
 bool is_general(const Finding& finding) {
-  return finding.id == "exposed_communication" || finding.id == "exposed_copies" || finding.id == "idle" ||
-         finding.id.starts_with("efficiency") || finding.id.starts_with("step_time");
+  return finding.id == finding_id::exposed_communication || finding.id == finding_id::exposed_copies ||
+         finding.id == finding_id::idle || finding.id.starts_with(finding_id::efficiency) ||
+         finding.id.starts_with(finding_family::step_time);
 }
 
 /// True if the others do not explain more than the slow ranks do.
@@ -261,7 +263,7 @@ bool says(const Verdict& verdict, std::string_view sentence) {
 /// True if the verdict has the finding on ranks without a recording.
 bool names_missing_ranks(const Report& report, const Verdict& verdict) {
   return report.findings && std::ranges::any_of(*report.findings, [&](const Finding& finding) {
-           const bool names_them = is_missing_ranks(finding) || finding.id == "lost_at_start";
+           const bool names_them = is_missing_ranks(finding) || finding.id == finding_id::lost_at_start;
            return names_them && says(verdict, sentence(finding.title));
          });
 }

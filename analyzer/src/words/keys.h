@@ -62,7 +62,8 @@ inline constexpr std::string_view devices_not_read = "devices_not_read";     ///
 inline constexpr std::string_view file_time_type = "file_time_type";         ///< of its ts: "integer" or "float"
 
 // of a process that rankscope recorded
-inline constexpr std::string_view pytorch_problem = "pytorch_problem";  ///< what the hook could not record, and why
+/// The first of the hook's problems (pytorch_problem) because of which collectives are not recorded.
+inline constexpr std::string_view pytorch_collectives_problem = "pytorch_collectives_problem";
 
 // of a run read from Nsight Systems
 inline constexpr std::string_view nsys_export_again = "nsys.export_with_payloads";  ///< the command

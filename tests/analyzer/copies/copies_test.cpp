@@ -111,7 +111,9 @@ TEST(Copies, WithoutStepsAllocationsBeforeTheFirstWorkAreStartUp) {
 
 TEST(Copies, CpuRanksHaveNone) {
   const auto run = run_of("0 op 0 10 aten::mm\n");
-  EXPECT_EQ(analyze(*run, {}).copies.error().why, no_accelerator);
+  const Unavailable none = analyze(*run, {}).copies.error();
+  EXPECT_EQ(none.why, no_accelerator);
+  EXPECT_EQ(none.missed, Missed::no);
 }
 
 /// Steps of 1 ms: a copy that compute hides, and one that nothing hides.

@@ -44,6 +44,16 @@ std::string ten_steps(std::int64_t length, const std::function<std::string(std::
 
 Report report_on(const std::string& text) { return analyze(*run_of(text), {}); }
 
+/// Code that reads findings would otherwise look for ids that no rule has.
+TEST(Rules, WhatOtherCodeNamesIsInTheTable) {
+  for (const std::string_view named :
+       {finding_id::rank_lost, finding_id::lost_at_start, finding_id::job_stopped, finding_id::ranks_missing,
+        finding_family::straggler, finding_family::unequal, finding_family::imbalance, finding_family::step_time,
+        finding_family::efficiency, finding_family::slow_path})
+    EXPECT_TRUE(std::ranges::any_of(rules(), [named](const Rule& rule) { return rule.id.find(named) != rule.id.npos; }))
+        << named;
+}
+
 TEST(Rules, MatrixProductsWithoutTensorCoresAreFound) {
   const auto product = [](std::string_view name) {
     return report_on(ten_steps(1000, [name](std::int64_t at) {

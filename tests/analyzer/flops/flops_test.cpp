@@ -276,6 +276,8 @@ TEST(Flops, TheRunMayTellItsModel) {
   const auto run = run_of("@run meta.model_flops_per_step=3e9\n" + with_products(two_steps));
   const FlopsSection section = analyze(*run, {}).flops.value();
   EXPECT_EQ(section.user_flops_per_step, 3'000'000'000);
+  EXPECT_EQ(why_no_user_flops(section), "");
+  EXPECT_EQ(why_no_user_flops(flops_of(two_steps)), "not given");
   EXPECT_EQ(section.ranks.front().model_flops, 6'000'000'000);
   EXPECT_TRUE(section.ranks.front().stated_by_user);
   EXPECT_EQ(section.ranks.front().at_peak_ns, 19'231) << "at the peak of BF16, which most counted FLOP have";
@@ -283,7 +285,7 @@ TEST(Flops, TheRunMayTellItsModel) {
     const auto other = run_of(format("@run meta.model_flops_per_step={}\n", nonsense) + with_products(two_steps));
     const FlopsSection counted = analyze(*other, {}).flops.value();
     EXPECT_EQ(counted.user_flops_per_step, std::nullopt) << nonsense;
-    EXPECT_EQ(counted.why_no_user_flops,
+    EXPECT_EQ(why_no_user_flops(counted),
               format("model_flops_per_step of the run must be a number of FLOPs (is '{}')", nonsense));
     EXPECT_EQ(counted.ranks.front().model_flops, 2 * flops_of_product);
   }

@@ -150,7 +150,9 @@ TEST(Kernels, RowsOfARankPointToTheNames) {
 
 TEST(Kernels, CpuRanksHaveNone) {
   const auto run = run_of("0 op 0 10 aten::mm\n");
-  EXPECT_EQ(analyze(*run, {}).kernels.error().why, no_accelerator);
+  const Unavailable none = analyze(*run, {}).kernels.error();
+  EXPECT_EQ(none.why, no_accelerator);
+  EXPECT_EQ(none.missed, Missed::no);
 }
 
 TEST(KernelNames, AreReadableWithoutTheirTemplates) {

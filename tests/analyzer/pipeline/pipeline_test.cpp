@@ -172,6 +172,7 @@ TEST(Pipeline, WithoutACommonClockOnlyOwnSpansCount) {
   EXPECT_FALSE(section.bubble_theory.value);
   EXPECT_NE(section.why_no_parts.find("clocks"), std::string::npos);
   EXPECT_GT(*section.bubble_measured.value, 0);
+  EXPECT_TRUE(section.clocks_refused);
   EXPECT_FALSE(section.drawn);
 }
 

@@ -111,6 +111,7 @@ TEST(Predicted, WithoutAPredictionThereIsNoSectionAndNobodyMissesIt) {
   const Report report = report_on(steps_with("bytes=400", 1000));
   ASSERT_FALSE(report.predicted);
   EXPECT_EQ(report.predicted.error().why, no_prediction);
+  EXPECT_EQ(report.predicted.error().missed, Missed::no);
 }
 
 TEST(Predicted, ADamagedNumberPredictsNothing) {

@@ -97,9 +97,14 @@ TEST(C10dHook, SaysNothingOfAVersionThatWasNotVerifiedWhereNcclReportsItself) {
 
 TEST(C10dHook, SaysWhichBackendIsNotRecorded) {
   const Folder folder;
-  const Recorded recorded = python(folder, "dist.init_process_group('mpi', 2)\n");
+  const Recorded recorded =
+      python(folder, "dist.init_process_group('mpi', 2)\ndist.new_group([0, 1], None, 'exotic')\n");
   EXPECT_EQ(recorded.status, 0) << rankscope::testing::read_file(folder / "said");
-  EXPECT_EQ(recorded.summary.pytorch.problem, "collectives of the mpi backend are not recorded");
+  EXPECT_EQ(recorded.summary.pytorch.problem,
+            "collectives of the mpi backend are not recorded; collectives of the exotic backend are not recorded");
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(recorded.run->metadata(recorded.run->processes()[0], "pytorch_collectives_problem"),
+            "collectives of the mpi backend are not recorded");
 }
 
 TEST(C10dHook, LeavesAProgramAloneWhoseGroupsItDoesNotUnderstand) {

@@ -107,6 +107,8 @@ struct Report {
 [[nodiscard]] bool anything_computed(const Report& report, const ReportOptions& options);
 /// Why a section of sections() could not be computed; empty if it was.
 [[nodiscard]] std::string why_missing(const Report& report, std::string_view id);
+/// What readers miss of it: why it could not be computed, unless nobody misses it, or what it lacks; empty: nothing.
+[[nodiscard]] std::string why_missed(const Report& report, std::string_view id);
 
 /// The recorder wrote that some of its processes had not ended.
 [[nodiscard]] bool still_runs(const Report& report);
@@ -120,6 +122,13 @@ struct SectionInfo {
   std::string_view title;
   std::string_view question;  ///< what it answers
 };
+/// Ids that are known beside their rows.
+namespace section_id {
+inline constexpr std::string_view steps = "steps";
+inline constexpr std::string_view ranks = "ranks";
+inline constexpr std::string_view stragglers = "stragglers";
+inline constexpr std::string_view collectives = "collectives";
+}  // namespace section_id
 /// All that can be chosen, in the order of the report.
 [[nodiscard]] std::span<const SectionInfo> sections();
 

@@ -25,11 +25,6 @@ QString part_words(PipelinePart part) {
   return {};
 }
 
-/// Idle time of ranks whose clocks cannot be compared cannot be drawn; then the report says so in both places.
-bool clocks_are_refused(const analyzer::PipelineSection& section) {
-  return !section.drawn && section.why_not_drawn == section.bubble_theory.why;
-}
-
 /// In which the middle of what is in sight lies, else the nearest one.
 int step_near(const std::vector<analyzer::StepOfPipeline>& steps, RunTime middle) {
   const auto distance = [middle](const analyzer::StepOfPipeline& step) {
@@ -80,7 +75,7 @@ const analyzer::PipelineSection* PipelineModel::section() const {
 }
 
 void PipelineModel::ask() {
-  if (section() == nullptr || clocks_are_refused(*section())) return Q_EMIT shownChanged();
+  if (section() == nullptr || section()->clocks_refused) return Q_EMIT shownChanged();
   if (!active_ || all_of_ == session_.run()) return;
   job_.start([this, run = session_.run(), report = session_.report()](const std::stop_token&) -> LatestJob::Delivery {
     auto all = std::make_shared<const analyzer::Section<All>>(analyzer::pipeline_actions(*run, report->steps));
@@ -242,8 +237,7 @@ QString PipelineModel::why_empty() const {
     return session_.run() == nullptr ? tr("Open a recording to see the schedule of its pipeline.")
                                      : tr("The report is being generated.");
   if (section() == nullptr) return tr("There is no schedule to show.\n%1").arg(qt_text(report->pipeline.error().why));
-  if (clocks_are_refused(*section()))
-    return tr("The schedule cannot be drawn.\n%1").arg(qt_text(section()->why_not_drawn));
+  if (section()->clocks_refused) return tr("The schedule cannot be drawn.\n%1").arg(qt_text(section()->why_not_drawn));
   if (all_ == nullptr) return tr("Reading...");
   return *all_ ? QString{} : qt_text(all_->error().why);
 }

@@ -36,7 +36,7 @@ std::optional<std::int64_t> median_step(const analyzer::Report& report) {
 QString verdict_text(const analyzer::Report& report) {
   QStringList sentences;
   for (const std::string& sentence : analyzer::verdict_sentences(report)) sentences.push_back(qt_text(sentence));
-  if (!report.steps) sentences.push_back(qt_text(analyzer::remedy_for(report, "steps")));
+  if (!report.steps) sentences.push_back(qt_text(analyzer::remedy_for(report, analyzer::section_id::steps)));
   return sentences.join(QLatin1Char{' '});
 }
 

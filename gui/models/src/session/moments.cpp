@@ -66,7 +66,8 @@ const analyzer::StepWindow* step_at(const analyzer::Report* report, RankId rank,
 QString no_steps_text(const analyzer::Report& report) {
   if (report.steps) return {};
   const QString why = qt_text(report.steps.error().why);
-  return QObject::tr("Steps are not known: %1. %2").arg(why, qt_text(analyzer::remedy_for(report, "steps")));
+  return QObject::tr("Steps are not known: %1. %2")
+      .arg(why, qt_text(analyzer::remedy_for(report, analyzer::section_id::steps)));
 }
 
 QString why_not_at(const Session& session, nanoseconds since_begin) {

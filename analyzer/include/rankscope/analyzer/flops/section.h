@@ -101,9 +101,6 @@ struct RankFlops {
   Ratio coverage;  ///< share of compute time whose FLOP are counted
 };
 
-/// Why there is no number of the user.
-inline constexpr std::string_view not_given = "not given";
-
 struct FlopsSection {
   std::vector<RankFlops> ranks;
   std::vector<FlopRow> operators;  ///< the longest time beyond the peak first, then the longest
@@ -111,7 +108,7 @@ struct FlopsSection {
   std::string why_no_flops;                         ///< set where nothing is known
   std::optional<double> user_peak_tflops;           ///< --peak-tflops
   std::optional<std::int64_t> user_flops_per_step;  ///< metadata model_flops_per_step, of all ranks of the job
-  std::string why_no_user_flops;                    ///< set where it is not
+  std::string refused_user_flops;                   ///< what the metadata says instead of a number; empty: nothing
   std::int64_t step_ns = 0;                         ///< median step time; 0: no steps
   Ratio mfu;
   Ratio hfu;

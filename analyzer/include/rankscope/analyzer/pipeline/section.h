@@ -13,7 +13,7 @@
 
 namespace rankscope::analyzer {
 
-/// Why a run has no such section that never was a pipeline; other reasons are worth a word.
+/// Why a run that never was a pipeline has no such section.
 inline constexpr const char* no_pipeline =
     "no pipeline: nothing is sent from rank to rank, and no forward or backward belongs to a micro-batch";
 
@@ -97,6 +97,7 @@ struct PipelineSection {
   std::vector<PipelinePlace> places;  ///< first stage first
   std::vector<PipelineRank> ranks;    ///< by rank
   std::optional<PipelineOwner> owner{};
+  bool clocks_refused = false;  ///< those of its ranks cannot be compared: idle time between them cannot be drawn
   std::optional<DrawnPipeline> drawn;
   std::string why_not_drawn;
 

@@ -15,6 +15,36 @@ enum class Certainty : std::uint8_t { fact, of_two, of_three, few_steps };
 [[nodiscard]] std::string_view name_of(FindingSeverity severity);
 [[nodiscard]] std::string_view name_of(Certainty certainty);
 
+/// Ids that are known beside the rule of the finding.
+namespace finding_id {
+inline constexpr std::string_view rank_lost = "rank_lost";
+inline constexpr std::string_view lost_at_start = "lost_at_start";
+inline constexpr std::string_view job_stopped = "job_stopped";
+inline constexpr std::string_view ranks_missing = "ranks_missing";
+inline constexpr std::string_view waited_for = "waited_for";
+inline constexpr std::string_view slow_tcp_link = "slow_tcp_link";
+inline constexpr std::string_view exposed_communication = "exposed_communication";
+inline constexpr std::string_view exposed_copies = "exposed_copies";
+inline constexpr std::string_view idle = "idle";
+inline constexpr std::string_view data_loading = "data_loading";
+inline constexpr std::string_view synchronizations = "synchronizations";
+inline constexpr std::string_view blocking_copies = "blocking_copies";
+inline constexpr std::string_view allocations = "allocations";
+inline constexpr std::string_view efficiency = "efficiency";
+inline constexpr std::string_view unequal_data_wait = "unequal.data_wait";
+inline constexpr std::string_view unequal_host_time = "unequal.host_time";
+}  // namespace finding_id
+
+/// How the ids of related findings begin.
+namespace finding_family {
+inline constexpr std::string_view straggler = "straggler.";
+inline constexpr std::string_view unequal = "unequal.";
+inline constexpr std::string_view imbalance = "imbalance.";
+inline constexpr std::string_view step_time = "step_time.";
+inline constexpr std::string_view efficiency = "efficiency.";
+inline constexpr std::string_view slow_path = "slow_";  ///< groups, links and connections
+}  // namespace finding_family
+
 struct Finding {
   std::string id;  ///< stable, e.g. "straggler.compute", "rank_lost"
   FindingSeverity severity = FindingSeverity::info;
