@@ -1,4 +1,4 @@
-// The section on flops: how it is found, its tables, JSON and picture.
+// The section on FLOPs: how it is found, its tables, JSON and picture.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Report;
                                                 const Section<std::vector<RankRow>>& rank_rows,
                                                 const ReportOptions& options);
 
-/// Nothing where no FLOP are known.
+/// Nothing where no FLOPs are known.
 [[nodiscard]] std::vector<NotedTable> flop_tables(const Report& report, std::size_t most);
 
 /// Parts of a ladder in hundredths of a point; they add up to 10000.
