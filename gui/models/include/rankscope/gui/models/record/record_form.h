@@ -42,20 +42,14 @@ struct RecordForm {
   bool operator==(const RecordForm&) const = default;
 };
 
-/// What can be chosen, as `rankscope record -h` and `rankscope train -h` say it.
+/// A box to check: an option of `rankscope record`, or a source. core/choices.h has what else can be chosen.
 struct RecordFlag {
-  std::string_view id;  ///< the option without its dashes
+  std::string_view id;  ///< an option is without its dashes
   std::string_view title;
 };
 [[nodiscard]] std::span<const RecordFlag> record_flags();
-[[nodiscard]] std::span<const RecordFlag> record_sources();
-struct TrainerMode {
-  std::string_view id;
-  bool one_rank = false;
-};
-[[nodiscard]] std::span<const TrainerMode> trainer_modes();
-[[nodiscard]] std::span<const std::string_view> trainer_models();
-[[nodiscard]] std::span<const std::string_view> fault_kinds();
+/// Those that are recorded by default.
+[[nodiscard]] std::vector<RecordFlag> record_sources();
 
 enum class RecordField : std::uint8_t { command, ranks, fault, trainer_more, folder, out, window, more };
 struct RecordProblem {
