@@ -27,6 +27,7 @@ enum class LadderStep : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(LadderStep step);
 
+/// What one rung takes off the whole time.
 struct LadderPart {
   LadderStep step = LadderStep::compute;
   std::int64_t ns = 0;

@@ -60,6 +60,7 @@ struct FlopSums {
   bool operator==(const FlopSums&) const = default;
 };
 
+/// The counted calls of one precision, since each has a peak of its own.
 struct PrecisionRow {
   Precision precision = Precision::unknown;
   FlopSums sums;
@@ -76,6 +77,7 @@ struct FlopRow {
   std::optional<std::int64_t> at_peak_ns;  ///< what `executed` takes at the peak
 };
 
+/// What one rank computed in its counted windows, against the peak of its devices.
 struct RankFlops {
   RankId rank;
   std::string device;
@@ -104,6 +106,7 @@ struct RankFlops {
 /// Why there is no number of the user.
 inline constexpr std::string_view not_given = "not given";
 
+/// How close the job came to what its devices can compute, and where the rest of the time went.
 struct FlopsSection {
   std::vector<RankFlops> ranks;
   std::vector<FlopRow> operators;  ///< the longest time beyond the peak first, then the longest

@@ -9,12 +9,14 @@
 
 namespace rankscope::gui {
 
+/// How the line that the user typed becomes a process.
 enum class RecordWhat : std::uint8_t {
   command,     ///< a program and its arguments, started as they are
   shell_line,  ///< a line for /bin/sh
   trainer,     ///< the reference trainer
 };
 
+/// The options of `rankscope train` that have a field of their own.
 struct TrainerChoice {
   QString mode = QStringLiteral("ddp");
   int ranks = 2;
@@ -26,6 +28,7 @@ struct TrainerChoice {
   bool operator==(const TrainerChoice&) const = default;
 };
 
+/// All fields of the dialog as they were filled in, right or wrong.
 struct RecordForm {
   RecordWhat what = RecordWhat::command;
   QString command{};
@@ -51,7 +54,9 @@ struct RecordFlag {
 /// Those that are recorded by default.
 [[nodiscard]] std::vector<RecordFlag> record_sources();
 
+/// The fields beside which a problem can be shown.
 enum class RecordField : std::uint8_t { command, ranks, fault, trainer_more, folder, out, window, more };
+/// Why nothing can be started, in words for the user.
 struct RecordProblem {
   RecordField field{};
   QString sentence;
