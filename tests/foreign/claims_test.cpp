@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "known_lacks.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
@@ -15,6 +16,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+/// Two ranks of one job, the only recording here of which ranks can be compared. Their clocks cannot.
+constexpr std::string_view two_ranks = "kineto/recsys_2of128_ranks";
+
 class SharedReports : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -26,15 +30,18 @@ TEST_P(SharedReports, ClaimNothingThatContradictsTheirReplay) {
   const auto run = analyzer::open_run(testing::shared_data() / GetParam());
   ASSERT_TRUE(run) << run.error().message;
   const analyzer::Report report = analyzer::analyze(**run, {});
-  if (report.what_if) {
+  const bool has_replay = !testing::lacks(GetParam(), testing::Lacks::times) && GetParam() != two_ranks;
+  ASSERT_EQ(report.what_if.has_value(), has_replay);
+  if (has_replay) {
     const analyzer::WhatIfSection& replay = *report.what_if;
     EXPECT_LE(replay.ideal_ns.value_or(0), replay.measured_ns) << "an ideal that is worse than what was measured";
     EXPECT_LE(replay.ideal_network_ns.value_or(0), replay.measured_ns);
     EXPECT_LE(replay.without_host_delay_ns, replay.measured_ns);
   }
+  ASSERT_EQ(report.stragglers.has_value(), GetParam() == two_ranks || !testing::lacks_stragglers(GetParam()));
   if (!report.stragglers) return;
   for (const analyzer::Straggler& row : report.stragglers->rows) {
-    if (!report.what_if) {
+    if (!has_replay) {
       EXPECT_NE(row.why_no_gain, "") << "a gain needs a replay";
       EXPECT_LE(row.severity, analyzer::FindingSeverity::major);
       continue;
@@ -74,6 +81,13 @@ TEST_P(SharedReports, ClaimNeitherEfficiencyNorHealthWithoutEvidence) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shared, SharedReports, ::testing::ValuesIn(testing::shared_recordings()),
+                         [](const auto& test) { return testing::plain_name(test.param); });
+
+/// Without a path: there are no recordings here.
+std::string folder_of_two_ranks() {
+  return std::filesystem::exists(testing::shared_data() / two_ranks) ? std::string{two_ranks} : std::string{};
+}
+INSTANTIATE_TEST_SUITE_P(SharedFolder, SharedReports, ::testing::Values(folder_of_two_ranks()),
                          [](const auto& test) { return testing::plain_name(test.param); });
 
 }  // namespace

@@ -247,6 +247,22 @@ TEST_F(NsysFacts, ClocksThatAreOffChangeNoWaitByTheStatedErrorOrMore) {
   }
 }
 
+/// Counted in DIAGNOSTIC_EVENT: drivers that are too new, no NVTX, no scheduling information, no unified memory.
+TEST_F(NsysFacts, OrdinaryWarningsAreNoLostEvents) {
+  for (const auto& [name, warnings] : std::initializer_list<std::pair<const char*, std::uint64_t>>{
+           {"cuda_graph/nsight-2025.5.2.sqlite", 3},
+           {"perlmutter/perlmutter-cloverleaf-cuda.sqlite", 4},
+           {"perlmutter/saxpy-mpi-cuda_nsys_perlmutter0.sqlite", 0},
+           {"synthetic/healthy_1pct.sqlite", 0},
+           {"synthetic/mock.sqlite", 1},
+           {"training_2xh100/mfu_2gpu_before.sqlite", 0}}) {
+    const auto run = open(name);
+    ASSERT_NE(run, nullptr);
+    EXPECT_EQ(run->quality().of(Counter::source_warnings), warnings) << name;
+    EXPECT_EQ(run->quality().of(Counter::source_lost_events), 0U) << name;
+  }
+}
+
 TEST_F(NsysFacts, Synthetic) {
   const auto healthy = open("synthetic/healthy_1pct.sqlite");
   const auto kernels = on_streams(*healthy, RankId{0}, {SpanKind::compute});

@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "known_lacks.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/model/run.h"
@@ -13,30 +14,14 @@
 namespace rankscope {
 namespace {
 
-/// What a recording does not have. Every other one has it.
-enum class Lacks : std::uint8_t { times, kernels, operators };
-struct Lack {
-  Lacks what;
-  std::string_view recording;  ///< how its name begins
-};
-constexpr std::array known_lacks{
-    Lack{Lacks::times, "kineto/no_distributed_info/"},  // KinetoFacts.ATraceOfTheHostAloneIsNotCalledIdle
-    Lack{Lacks::kernels, "kineto/no_distributed_info/"},
-    Lack{Lacks::kernels, "kineto/cpu_only_gloo_rank34of300/"},  // no rank has an accelerator
-    Lack{Lacks::operators, "nsys/cuda_graph/"},                 // the last three were recorded without NVTX
-    Lack{Lacks::operators, "nsys/perlmutter/perlmutter-cloverleaf-cuda"},
-    Lack{Lacks::operators, "nsys/synthetic/"},
-};
+using testing::Lacks;
 
 class SharedRecordings : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (GetParam().empty()) GTEST_SKIP() << testing::no_shared_data;
   }
-  [[nodiscard]] static bool lacks(Lacks what) {
-    return std::ranges::any_of(
-        known_lacks, [&](const Lack& lack) { return lack.what == what && GetParam().starts_with(lack.recording); });
-  }
+  [[nodiscard]] static bool lacks(Lacks what) { return testing::lacks(GetParam(), what); }
 };
 
 TEST_P(SharedRecordings, SplitTheirTimeExactly) {
@@ -105,6 +90,7 @@ TEST_P(SharedRecordings, ChargeTheirCommunicationToOperationsExactly) {
     comm += row.total.comm_ns;
     overlapped += row.total.overlapped_comm_ns;
   }
+  ASSERT_EQ(report.overlap.has_value(), !lacks(Lacks::communication));
   if (report.overlap) {
     for (const analyzer::OverlapRow& row : report.overlap->rows) {
       comm -= row.comm_ns;
@@ -125,6 +111,7 @@ TEST_P(SharedRecordings, ChargeTheirBusyTimeToOperatorsExactly) {
   }
   ASSERT_TRUE(report.operators) << report.operators.error().why;
   const analyzer::OperatorsSection& section = *report.operators;
+  ASSERT_EQ(report.kernels.has_value(), !lacks(Lacks::kernels));
   if (report.kernels) {
     EXPECT_EQ(section.device_ns, report.kernels->exclusive_ns);
   }
@@ -207,13 +194,14 @@ TEST_P(SharedRecordings, ChargeTheirWaitingAndMultiplyTheirEfficiencyExactly) {
   const auto run = analyzer::open_run(testing::shared_data() / GetParam());
   ASSERT_TRUE(run) << run.error().message;
   const analyzer::Report report = analyzer::analyze(**run, {});
+  ASSERT_EQ(report.efficiency.has_value(), !testing::lacks_efficiency(GetParam()));
   if (report.efficiency) {
     const analyzer::EfficiencyFactors& factors = report.efficiency->run;
     EXPECT_NEAR(factors.load_balance() * factors.communication() * factors.orchestration(), factors.parallel(), 1e-12);
     const auto& ledger = report.efficiency->ledger;
     EXPECT_EQ(std::accumulate(ledger.begin(), ledger.end(), std::int64_t{0}), report.efficiency->whole_ns);
   }
-  if ((*run)->ranks().size() < 2) {
+  if (lacks(Lacks::several_ranks)) {
     ASSERT_FALSE(report.blame);
     GTEST_SKIP() << report.blame.error().why;
   }

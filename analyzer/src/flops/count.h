@@ -71,14 +71,14 @@ class ConvolutionOutputs {
   std::map<std::pair<Sizes, Sizes>, std::optional<Sizes>> outputs_;  // by input and weight; nothing: they disagree
 };
 
-/// True for operators that multiply matrices, convolve or attend, whether or not their FLOP can be told.
+/// True for operators that multiply matrices, convolve or attend, whether or not their FLOPs can be told.
 [[nodiscard]] bool has_flop_formula(std::string_view name);
 /// The operator must have a formula.
 [[nodiscard]] FlopResult flops_of(std::string_view name, const OperatorInputs& inputs,
                                   const ConvolutionOutputs& convolutions);
 
-// FLOP of convolutions (metrics.md 15.1): twice the batch, the size of the output plane and the weight, also of each of
-// the two gradients.
+// FLOPs of convolutions (metrics.md 15.1): twice the batch, the size of the output plane and the weight, also of each
+// of the two gradients.
 
 [[nodiscard]] bool is_convolution(std::string_view name);
 /// The input that is the weight, or has its type.

@@ -1,4 +1,4 @@
-// Which calls of operators of a rank are counted as FLOP, and which kernels are theirs (metrics.md 15.1).
+// Which calls of operators of a rank are counted as FLOPs, and which kernels are theirs (metrics.md 15.1).
 #pragma once
 
 #include <array>
@@ -52,8 +52,8 @@ class FlopCache {
   std::map<std::tuple<StringId, StringId, StringId, StringId>, FlopResult> results_;  // by name and texts
 };
 
-/// One counted call. Of calls that lie in each other (linear -> addmm) only the innermost one is counted whose FLOP can
-/// be told.
+/// One counted call. Of calls that lie in each other (linear -> addmm) only the innermost one is counted whose FLOPs
+/// can be told.
 struct CountedCall {
   SpanId call;
   Flops flops;

@@ -193,7 +193,7 @@ class FlopCounting {
     if (unclear && (!peak || peaks.of(Precision::fp32_matrix) != peak)) rank.fp32_unclear += sums.model;
   }
 
-  /// The FLOP of the model in the windows of the rank.
+  /// The FLOPs of the model in the windows of the rank.
   void finish_rank(const RankPeaks& peaks, RankFlops& rank) {
     std::ranges::stable_sort(rank.precisions, std::ranges::greater{},
                              [](const PrecisionRow& row) { return row.sums.model; });
@@ -251,7 +251,7 @@ class FlopCounting {
     rank.hfu = executed_ratio(rank);
   }
 
-  /// A number of the user says nothing of what is computed again: it grows as the counted FLOP do.
+  /// A number of the user says nothing of what is computed again: it grows as the counted FLOPs do.
   static Ratio executed_ratio(const RankFlops& rank) {
     if (rank.sums.executed == rank.sums.model) return {std::nullopt, "no recomputation was seen"};
     double model_ns = 0;

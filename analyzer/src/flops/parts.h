@@ -1,4 +1,4 @@
-// The section on flops: how it is found, its tables, JSON and picture.
+// The section on FLOPs: how it is found, its tables, JSON and picture.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Report;
                                                 const Section<std::vector<RankRow>>& rank_rows,
                                                 const ReportOptions& options);
 
-/// Nothing where no FLOP are known.
+/// Nothing where no FLOPs are known.
 [[nodiscard]] std::vector<NotedTable> flop_tables(const Report& report, std::size_t most);
 
 /// Why no FLOP of accelerators are known; empty if they are. How far CPU ranks are from the peak, nobody misses.

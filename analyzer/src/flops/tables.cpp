@@ -181,7 +181,7 @@ void add_coverage(const FlopsSection& section, std::vector<std::string>& notes) 
   if (!list.empty()) notes.push_back(format("Compute time that is not counted: {}.", list));
 }
 
-/// How the FLOP were found, and what they leave out.
+/// How the FLOPs were found, and what they leave out.
 void add_notes(const FlopsSection& section, std::vector<std::string>& notes) {
   if (std::ranges::any_of(section.ranks, &RankFlops::stated_by_user)) {
     notes.push_back(

@@ -126,7 +126,7 @@ Library examine(const std::string& path, void* handle) {
 
 }  // namespace
 
-std::string Functions::text_of(int status) const {
+std::string ResultNames::text_of(int status) const {
   const char* text = nullptr;
   return result_text(status, &text) == result::success && text != nullptr ? std::string{text}
                                                                           : format("CUPTI error {}", status);

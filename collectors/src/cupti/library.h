@@ -56,8 +56,16 @@ struct SubscriberParams {
   std::size_t other_size = 0;
 };
 
+/// The names that a libcupti gives to its results.
+struct ResultNames {
+  int (*result_text)(int, const char**) = nullptr;
+
+  /// "CUPTI_ERROR_UNKNOWN"
+  [[nodiscard]] std::string text_of(int status) const;
+};
+
 /// The functions that are used; those marked optional are null where the version lacks them.
-struct Functions {
+struct Functions : ResultNames {
   int (*get_version)(std::uint32_t*) = nullptr;
   int (*get_timestamp)(std::uint64_t*) = nullptr;
   int (*subscribe)(Subscriber*, Callback, void*) = nullptr;
@@ -77,10 +85,6 @@ struct Functions {
   int (*next_record)(std::uint8_t*, std::size_t, void**) = nullptr;
   int (*dropped_records)(void*, std::uint32_t, std::size_t*) = nullptr;
   int (*callback_name)(int, std::uint32_t, const char**) = nullptr;
-  int (*result_text)(int, const char**) = nullptr;
-
-  /// "CUPTI_ERROR_UNKNOWN"
-  [[nodiscard]] std::string text_of(int status) const;
 };
 
 struct Library {

@@ -83,7 +83,7 @@ HostSampler::HostSampler(pid_t process, Pressure pressure)
 }
 
 std::span<const HostSample> HostSampler::sample() {
-  count_ = 0;
+  samples_.clear();
   const double now = monotonic_seconds();
   const double seconds = last_time_ > 0 ? now - last_time_ : 0;
   last_time_ = now;
@@ -91,12 +91,12 @@ std::span<const HostSample> HostSampler::sample() {
     sample_own_usage(seconds);
   } else {
     sample_other_usage(seconds);
-    if (count_ == 0) return {};
+    if (samples_.empty()) return {};
   }
   sample_memory();
   sample_io();
   sample_pressure(seconds);
-  return {samples_.data(), count_};
+  return samples_;
 }
 
 std::optional<ProcessStat> HostSampler::process() const {
@@ -104,9 +104,7 @@ std::optional<ProcessStat> HostSampler::process() const {
   return parse_process_stat(stat_.read(buffer));
 }
 
-void HostSampler::add(std::string_view name, double value) {
-  if (count_ < samples_.size()) samples_[count_++] = {name, value};
-}
+void HostSampler::add(std::string_view name, double value) { samples_.push_back({name, value}); }
 
 double HostSampler::cpu_percent(double cpu_seconds, double seconds) {
   const double used = last_cpu_ >= 0 ? cpu_seconds - last_cpu_ : 0;

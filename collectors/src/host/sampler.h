@@ -1,5 +1,6 @@
 // Samples what the kernel knows about one process: CPU, memory, context switches, page faults, I/O and pressure.
-// Files of /proc stay open and are read with pread; a sample allocates nothing.
+// Files of /proc stay open and are read with pread; a sample allocates nothing once its
+// values have room.
 #pragma once
 
 #include <array>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -65,8 +67,7 @@ class HostSampler {
   std::array<double, 3> stalled_us_{};
   double last_time_ = 0;
   double last_cpu_ = -1;
-  std::array<HostSample, 20> samples_{};
-  std::size_t count_ = 0;
+  std::vector<HostSample> samples_{};
 };
 
 }  // namespace rankscope::collectors

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <type_traits>
 
-#include "cupti/library.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::collectors::cupti {
@@ -67,12 +66,6 @@ void load_host_library(const std::array<fs::path, 2>& folders) {
 }
 
 }  // namespace
-
-std::string PmFunctions::text_of(int status) const {
-  const char* text = nullptr;
-  return result_text(status, &text) == result::success && text != nullptr ? std::string{text}
-                                                                          : format("CUPTI error {}", status);
-}
 
 PmLibrary find_pm_functions(const std::string& library) {
   PmLibrary found;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "cupti/library.h"
+
 namespace rankscope::collectors::cupti {
 
 /// CUptiResult, those that sampling tells apart.
@@ -190,7 +192,7 @@ struct SampleInfo {
 
 }  // namespace pm
 
-struct PmFunctions {
+struct PmFunctions : ResultNames {
   int (*initialize)(pm::Profiler*) = nullptr;
   int (*deinitialize)(pm::Profiler*) = nullptr;
   int (*chip_name)(pm::ChipName*) = nullptr;
@@ -212,11 +214,7 @@ struct PmFunctions {
   int (*decode)(pm::Decode*) = nullptr;
   int (*data_info)(pm::DataInfo*) = nullptr;
   int (*sample_info)(pm::SampleInfo*) = nullptr;
-  int (*result_text)(int, const char**) = nullptr;
   std::string folder{};  ///< of the library
-
-  /// "CUPTI_ERROR_HARDWARE_BUSY"
-  [[nodiscard]] std::string text_of(int status) const;
 };
 
 struct PmLibrary {

@@ -1,7 +1,8 @@
-// The table of sources. A new collector adds its row here.
+// The table of sources. A new collector adds its row here and in core/choices.h.
 #include <algorithm>
 
 #include "rankscope/collectors/sources.h"
+#include "rankscope/core/choices.h"
 #include "rankscope/core/format.h"
 
 #ifndef RANKSCOPE_HAVE_NVTX
@@ -11,21 +12,23 @@
 namespace rankscope::collectors {
 namespace {
 
-constexpr std::array<SourceInfo, source_count> source_table{{
-    {Source::annotate, "annotate", "spans and collectives that a program reports through annotate.h", "", true},
-    {Source::nvtx, "nvtx", "NVTX ranges, marks and payloads, including those of NCCL's functions", "",
-     RANKSCOPE_HAVE_NVTX != 0},
-    {Source::host, "host", "samples of CPU time, memory, context switches, page faults, I/O and pressure", "/proc",
-     true},
-    {Source::cupti, "cupti", "kernels, copies and CUDA calls", "libcupti and an NVIDIA driver", true},
-    {Source::nccl, "nccl", "collectives inside NCCL, through its profiler plugin", "NCCL 2.23 or newer", true},
-    {Source::nvml, "nvml", "samples of busy time, memory, power, clocks and links of the GPUs", "libnvidia-ml", true},
-    {Source::pm, "pm",
-     "SM, tensor, DRAM, NVLink and PCIe activity of the GPUs, from their own counters (--pm-sampling)",
-     "libcupti of CUDA 12.6 or newer, and permission to read the counters", true, false},
-}};
-
 enum class Built : std::uint8_t { no, yes };
+
+constexpr SourceInfo source_row(Source source, std::string_view needs, Built built = Built::yes) {
+  const choices::Source& choice = choices::sources[static_cast<std::size_t>(source)];
+  return {source, choice.id, choice.summary, needs, built == Built::yes, choice.by_default};
+}
+
+static_assert(choices::sources.size() == source_count);
+constexpr std::array<SourceInfo, source_count> source_table{
+    source_row(Source::annotate, ""),
+    source_row(Source::nvtx, "", RANKSCOPE_HAVE_NVTX != 0 ? Built::yes : Built::no),
+    source_row(Source::host, "/proc"),
+    source_row(Source::cupti, "libcupti and an NVIDIA driver"),
+    source_row(Source::nccl, "NCCL 2.23 or newer"),
+    source_row(Source::nvml, "libnvidia-ml"),
+    source_row(Source::pm, "libcupti of CUDA 12.6 or newer, and permission to read the counters"),
+};
 
 std::string ids(Built wanted) {
   std::string text;
@@ -35,7 +38,7 @@ std::string ids(Built wanted) {
 }
 
 /// "there are annotate, host; not in this build: cupti"
-std::string choices() {
+std::string source_choices() {
   const std::string unbuilt = ids(Built::no);
   return format("the sources are {}{}{}", ids(Built::yes), unbuilt.empty() ? "" : "; not in this build: ", unbuilt);
 }
@@ -60,10 +63,11 @@ Result<SourceSet> sources_from(std::string_view list) {
     list.remove_prefix(std::min(list.size(), id.size() + 1));
     const auto* const info = std::ranges::find(source_table, id, &SourceInfo::id);
     if (info == source_table.end()) {
-      return fail(ErrorKind::usage, format("--collect: unknown source '{}'; {}", id, choices()));
+      return fail(ErrorKind::usage, format("--collect: unknown source '{}'; {}", id, source_choices()));
     }
     if (!info->built)
-      return fail(ErrorKind::usage, format("--collect: the source '{}' is not in this build; {}", id, choices()));
+      return fail(ErrorKind::usage,
+                  format("--collect: the source '{}' is not in this build; {}", id, source_choices()));
     set.add(info->source);
   }
   return set;

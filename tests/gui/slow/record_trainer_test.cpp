@@ -14,6 +14,7 @@
 #include <set>
 #include <string>
 
+#include "rankscope/core/choices.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/gui/models/base/words.h"
@@ -41,7 +42,7 @@ TEST(RecordTrainer, TheDialogOffersTheModesOfTheTrainer) {
     listed.emplace(QString::fromUtf8(fields[0]), fields[1] == "one");
   }
   std::map<QString, bool> offered;
-  for (const TrainerMode& mode : trainer_modes()) offered.emplace(qt_text(mode.id), mode.one_rank);
+  for (const choices::Mode& mode : choices::modes) offered.emplace(qt_text(mode.id), mode.one_rank);
   EXPECT_EQ(offered, listed);
 }
 
@@ -112,12 +113,12 @@ TEST(RecordTrainer, TheFormOffersWhatTheTrainerHas) {
   ASSERT_TRUE(models.hasMatch()) << help.toStdString();
   std::set<std::string> listed_models;
   for (const QString& model : models.captured(1).split(QLatin1Char{'|'})) listed_models.insert(model.toStdString());
-  EXPECT_EQ(std::set<std::string>(trainer_models().begin(), trainer_models().end()), listed_models);
+  EXPECT_EQ(std::set<std::string>(choices::models.begin(), choices::models.end()), listed_models);
   std::set<std::string> listed_faults;
   static const QRegularExpression fault{QStringLiteral("\\b([a-z]+):rank=R\\b")};
   for (auto match = fault.globalMatch(help); match.hasNext();)
     listed_faults.insert(match.next().captured(1).toStdString());
-  EXPECT_EQ(std::set<std::string>(fault_kinds().begin(), fault_kinds().end()), listed_faults);
+  EXPECT_EQ(std::set<std::string>(choices::faults.begin(), choices::faults.end()), listed_faults);
 }
 
 #endif

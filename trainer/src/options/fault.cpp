@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "rankscope/core/choices.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 
@@ -12,23 +13,27 @@ namespace {
 
 struct Kind {
   FaultKind kind;
-  std::string_view id;
   std::string_view form;
   std::string_view required;  // space separated keys
   std::string_view optional;
+
+  [[nodiscard]] constexpr std::string_view id() const { return choices::faults[static_cast<std::size_t>(kind)]; }
 };
 
 constexpr std::array kinds{
-    Kind{FaultKind::slow, "slow", "slow:rank=R,factor=F[,step=S]", "rank factor", "step"},
-    Kind{FaultKind::data, "data", "data:rank=R,ms=M[,step=S]", "rank ms", "step"},
-    Kind{FaultKind::pause, "pause", "pause:rank=R,ms=M,every=K[,step=S]", "rank ms", "every step"},
-    Kind{FaultKind::comm, "comm", "comm:rank=R,ms=M[,step=S]", "rank ms", "step"},
-    Kind{FaultKind::exit, "exit", "exit:rank=R,step=S", "rank step", ""},
-    Kind{FaultKind::kill, "kill", "kill:rank=R,step=S", "rank step", ""},
-    Kind{FaultKind::hang, "hang", "hang:rank=R,step=S", "rank step", ""},
-    Kind{FaultKind::nan, "nan", "nan:rank=R,step=S", "rank step", ""},
-    Kind{FaultKind::corrupt, "corrupt", "corrupt:rank=R,step=S", "rank step", ""},
+    Kind{FaultKind::slow, "slow:rank=R,factor=F[,step=S]", "rank factor", "step"},
+    Kind{FaultKind::data, "data:rank=R,ms=M[,step=S]", "rank ms", "step"},
+    Kind{FaultKind::pause, "pause:rank=R,ms=M,every=K[,step=S]", "rank ms", "every step"},
+    Kind{FaultKind::comm, "comm:rank=R,ms=M[,step=S]", "rank ms", "step"},
+    Kind{FaultKind::exit, "exit:rank=R,step=S", "rank step", ""},
+    Kind{FaultKind::kill, "kill:rank=R,step=S", "rank step", ""},
+    Kind{FaultKind::hang, "hang:rank=R,step=S", "rank step", ""},
+    Kind{FaultKind::nan, "nan:rank=R,step=S", "rank step", ""},
+    Kind{FaultKind::corrupt, "corrupt:rank=R,step=S", "rank step", ""},
 };
+
+static_assert(std::ranges::all_of(kinds, [](const Kind& kind) { return kind.form.starts_with(kind.id()); }) &&
+              kinds.size() == choices::faults.size());
 
 const Kind& kind_row(FaultKind kind) { return *std::ranges::find(kinds, kind, &Kind::kind); }
 
@@ -99,7 +104,7 @@ Result<Fault> parse_keys(const Kind& kind, std::string_view text) {
     if (equal == std::string_view::npos)
       return fail(ErrorKind::usage, format("'{}' is not of the form key=value", part));
     if (!lists(kind.required, key) && !lists(kind.optional, key)) {
-      return fail(ErrorKind::usage, format("'{}' is not a key of {}", key, kind.id));
+      return fail(ErrorKind::usage, format("'{}' is not a key of {}", key, kind.id()));
     }
     if (std::ranges::count(seen, key) > 0) return fail(ErrorKind::usage, format("{} is given twice", key));
     seen.push_back(key);
@@ -129,7 +134,7 @@ Result<Fault> parse_fault(std::string_view text) {
 std::string fault_text(const Fault& fault) {
   const Kind& kind = kind_row(fault.kind);
   const auto has = [&](std::string_view key) { return lists(kind.required, key) || lists(kind.optional, key); };
-  std::string text = format("{}:rank={}", kind.id, fault.rank);
+  std::string text = format("{}:rank={}", kind.id(), fault.rank);
   if (has("factor")) text += format(",factor={}", fault.factor);
   if (has("ms")) text += format(",ms={}", std::chrono::duration<double, std::milli>(fault.delay).count());
   if (has("every")) text += format(",every={}", fault.every);

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "rankscope/core/choices.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/options/options.h"
 
@@ -94,6 +95,11 @@ constexpr std::array mode_table = [] {
                  .takes = {bucket_size, mesh, pipeline, replica_check, split}},
   };
 }();
+
+constexpr bool is_offered(const ModeTraits& mode, const choices::Mode& choice) {
+  return mode.name == choice.id && mode.runs_on_one_rank() == choice.one_rank;
+}
+static_assert(std::ranges::equal(mode_table, choices::modes, is_offered), "core/choices.h must list the same modes");
 
 }  // namespace
 

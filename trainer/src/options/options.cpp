@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "rankscope/core/choices.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 
@@ -13,14 +14,12 @@ namespace {
 template <class Enum>
 using Names = std::map<std::string, Enum>;
 
-const Names<ModelKind> model_names{{"mlp", ModelKind::mlp},
-                                   {"resnet18", ModelKind::resnet18},
-                                   {"resnet50", ModelKind::resnet50},
-                                   {"resnet152", ModelKind::resnet152},
-                                   {"gpt", ModelKind::gpt},
-                                   {"cnn", ModelKind::cnn},
-                                   {"wide_resnet28_10", ModelKind::wide_resnet},
-                                   {"efficientnet_v2_l", ModelKind::efficientnet}};
+static_assert(choices::models.size() == static_cast<std::size_t>(ModelKind::efficientnet) + 1);
+const Names<ModelKind> model_names = [] {
+  Names<ModelKind> names;
+  for (std::size_t i = 0; i < choices::models.size(); ++i) names.emplace(choices::models[i], static_cast<ModelKind>(i));
+  return names;
+}();
 const Names<Scale> scale_names{{"tiny", Scale::tiny}, {"full", Scale::full}};
 const Names<OptimizerKind> optimizer_names{{"sgd", OptimizerKind::sgd}, {"adamw", OptimizerKind::adamw}};
 const Names<RateSchedule> rate_names{

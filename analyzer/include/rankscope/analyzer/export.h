@@ -11,6 +11,7 @@
 
 namespace rankscope::analyzer {
 
+/// A format that other tools read, and the function that writes a run in it.
 struct ExportInfo {
   std::string_view id;  ///< as in --to chrome
   std::string_view summary;

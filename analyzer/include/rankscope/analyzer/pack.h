@@ -10,6 +10,7 @@
 
 namespace rankscope::analyzer {
 
+/// What went into a pack, summed over its inputs.
 struct PackSummary {
   std::uint64_t files = 0;
   std::uint64_t bytes_in = 0;      ///< of the files before compression

@@ -43,6 +43,7 @@
 
 namespace rankscope::analyzer {
 
+/// A counter that is not 0, and the inputs that raised it.
 struct QualityRow {
   Counter counter;
   std::uint64_t value = 0;
@@ -57,6 +58,7 @@ struct AskedFor {
   std::vector<RankRow> rows_left_out{};          ///< of the other ranks, for what compares with all
 };
 
+/// Everything that text, JSON, page and viewer show of a run; a section is there, or says why it is not.
 struct Report {
   std::string source;
   std::vector<RankId> ranks;  ///< of the run, shown or not

@@ -14,6 +14,7 @@
 
 namespace rankscope::analyzer {
 
+/// What of a run is kept; conditions that are not set leave everything in.
 struct Selection {
   std::optional<std::pair<std::int64_t, std::int64_t>> steps;  ///< first and last, both included
   std::vector<RankId> ranks;                                   ///< empty = all

@@ -212,6 +212,7 @@ Result<void> read_devices(const Database& database, Timeline& timeline) {
 
 Result<void> read_diagnostics(const Database& database, RunBuilder& builder) {
   if (!database.has("DIAGNOSTIC_EVENT")) return {};
+  constexpr std::int64_t info = 1;
   constexpr std::int64_t warning = 2;
   constexpr std::int64_t error = 3;
   constexpr std::size_t most = 20;
@@ -220,10 +221,13 @@ Result<void> read_diagnostics(const Database& database, RunBuilder& builder) {
   std::set<std::string> texts;
   while (rows.next()) {
     const std::int64_t severity = rows.integer_or(0, 0);
-    if (severity != warning && severity != error) continue;  // 4 is "verbose"
-    builder.quality().add(Counter::source_warnings);
-    if (reports_lost_events(rows.text(1))) builder.quality().add(Counter::source_lost_events);
-    if (texts.size() < most) texts.insert((severity == error ? "error: " : "warning: ") + one_line(rows.text(1)));
+    const bool warns = severity == warning || severity == error;
+    const bool loses = (warns || severity == info) && reports_lost_events(rows.text(1));
+    if (!warns && !loses) continue;  // 4 is "verbose"
+    if (warns) builder.quality().add(Counter::source_warnings);
+    if (loses) builder.quality().add(Counter::source_lost_events);
+    const char* const kind = severity == error ? "error: " : warns ? "warning: " : "info: ";
+    if (texts.size() < most) texts.insert(kind + one_line(rows.text(1)));
   }
   RS_TRY_VOID(rows.finish());
   for (std::size_t number = 1; const std::string& text : texts)

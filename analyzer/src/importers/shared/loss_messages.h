@@ -5,8 +5,9 @@
 
 namespace rankscope::analyzer {
 
-/// True for a warning or error about lost events, such as "Dropped 12 activity records". The words differ between tools
-/// and versions, and nothing else says it, so that any mention counts.
+/// True for a message that events were dropped of which reports are made: CUDA, CUPTI, NVTX or NCCL. Others are not
+/// read ("Dropped 3 CPU IP samples"), and some only warn that events may be missing ("Not all CUDA events might have
+/// been collected." is in most exports of Nsight Systems that stop before their program does).
 [[nodiscard]] bool reports_lost_events(std::string_view message);
 
 }  // namespace rankscope::analyzer

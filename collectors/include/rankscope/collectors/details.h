@@ -15,6 +15,7 @@ namespace rankscope::collectors {
 using annotate::Detail;
 inline constexpr std::size_t detail_count = 4;
 
+/// One row of the table of details.
 struct DetailInfo {
   Detail detail;
   std::string_view id;       ///< the option is "--" and this
@@ -23,6 +24,7 @@ struct DetailInfo {
 };
 [[nodiscard]] std::span<const DetailInfo> details();
 
+/// Which details to record; the bits are those of annotate::Detail, which programs see.
 struct DetailSet {
   std::uint32_t bits = 0;
   [[nodiscard]] bool has(Detail detail) const { return (bits & static_cast<std::uint32_t>(detail)) != 0; }

@@ -9,6 +9,7 @@
 
 namespace rankscope::collectors {
 
+/// What NCCL's profiler plugin is asked to report; each but the first contains `coll`.
 enum class NcclLevel : std::uint8_t {
   coll,    ///< collectives as they are enqueued
   p2p,     ///< and sends and receives
@@ -16,6 +17,7 @@ enum class NcclLevel : std::uint8_t {
   kernel,  ///< and when each channel of a kernel began and ended, by the GPU's own timer
 };
 
+/// The levels that are asked for, as bits of NcclLevel.
 struct NcclLevels {
   std::uint32_t bits = 0;
   [[nodiscard]] bool has(NcclLevel level) const { return (bits >> static_cast<unsigned>(level) & 1U) != 0; }

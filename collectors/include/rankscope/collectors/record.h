@@ -22,6 +22,7 @@ enum class Talk : std::uint8_t { quiet, normal, verbose };  ///< on stderr
 enum class Otherwise : std::uint8_t { fail, run };          ///< --or-run: what to do if nothing can be recorded
 enum class Gpus : std::uint8_t { may_be_used, not_used };   ///< by the command; what is not used is not missed
 
+/// What `record` is told, on its command line or by the verb `train`.
 struct RecordOptions {
   std::vector<std::string> command{};
   std::vector<std::string> shown_command{};  ///< for the manifest, as the user knows it; empty: command
@@ -55,6 +56,7 @@ struct RecordOptions {
 
 /// What became of the sources that need a GPU, as the recorded processes tell it.
 struct SourceStory {
+  /// One reason for which a source failed, and in how many processes.
   struct Problem {
     Source source{};
     std::string text{};  ///< why it failed, and what to do
@@ -100,6 +102,7 @@ struct RecordSummary {
   std::vector<std::string> notes{};                             ///< one sentence each: what is missing, and what to do
 };
 
+/// How the command ended, which is not how the recording went.
 struct RecordOutcome {
   int status = 0;  ///< of the command (128+n on a signal); 125 if it succeeded but the recording failed
   RecordSummary summary{};

@@ -11,9 +11,11 @@
 
 namespace rankscope::collectors {
 
+/// A bit of SourceSet, and a row of sources().
 enum class Source : std::uint8_t { annotate, nvtx, host, cupti, nccl, nvml, pm };
 inline constexpr std::size_t source_count = 7;
 
+/// What is known of a source without looking at the machine.
 struct SourceInfo {
   Source source;
   std::string_view id;  ///< as in --collect

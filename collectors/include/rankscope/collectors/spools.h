@@ -32,6 +32,7 @@ struct LeftSpool {
 /// What recorders of this user that run no longer left on this host; sorted by path.
 [[nodiscard]] std::vector<LeftSpool> left_spools();
 
+/// Which folder that a killed recorder left behind is gathered, and where to.
 struct RecoverOptions {
   std::filesystem::path spool{};
   std::filesystem::path out{};  ///< empty: what the spool was meant for

@@ -28,6 +28,7 @@ using GroupId = Id<struct GroupTag>;    ///< row of Run::groups()
 
 }  // namespace rankscope
 
+/// For unordered maps; ids of different tags stay different types.
 template <class Tag>
 struct std::hash<rankscope::Id<Tag>> {
   std::size_t operator()(rankscope::Id<Tag> id) const noexcept { return std::hash<std::uint32_t>{}(id.value); }

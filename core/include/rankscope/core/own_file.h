@@ -24,6 +24,7 @@ class OwnFile {
   [[nodiscard]] bool is_same_as(int file) const;
 
  private:
+  /// Names an open file for as long as it exists, whatever number the program gives to its descriptor.
   struct Identity {
     dev_t device = 0;
     ino_t inode = 0;

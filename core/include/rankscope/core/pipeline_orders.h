@@ -17,6 +17,7 @@ enum class PipelinePart : std::uint8_t { forward, backward, backward_input, back
 /// "backward input": the name of its span in recordings (docs/metrics.md 13); ends with a NUL, as recorders need it.
 [[nodiscard]] const char* span_name_of(PipelinePart part);
 
+/// One entry of the order in which a rank works; the chunk is counted on its rank, not in the model.
 struct PipelineAction {
   PipelinePart part = PipelinePart::forward;
   std::int32_t chunk = 0;  ///< of the rank's chunks of the model, from 0
@@ -24,6 +25,7 @@ struct PipelineAction {
   bool operator==(const PipelineAction&) const = default;
 };
 
+/// The schedules whose order is known for every shape that they allow; any other one is unknown to the analyzer.
 enum class PipelineSchedule : std::uint8_t {
   gpipe,
   one_f_one_b,
@@ -39,6 +41,7 @@ inline constexpr std::array all_pipeline_schedules{PipelineSchedule::gpipe,     
 [[nodiscard]] std::string_view name_of(PipelineSchedule schedule);
 [[nodiscard]] std::optional<PipelineSchedule> pipeline_schedule_from(std::string_view name);
 
+/// The numbers that determine, together with the schedule, the order of the work on every rank.
 struct PipelineShape {
   std::int32_t ranks = 1;  ///< p
   std::int32_t micro_batches = 1;

@@ -10,6 +10,7 @@
 
 namespace rankscope {
 
+/// The few fields that tell how a process is, and whether a pid still means the same process.
 struct ProcessStat {
   char state = '?';                       ///< 'R' running, 'T' stopped, 'Z' dead but not reaped, ...
   std::int64_t threads = 0;               ///< field 20; those that have ended not counted

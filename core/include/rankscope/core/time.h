@@ -9,6 +9,7 @@ namespace rankscope {
 using std::chrono::nanoseconds;
 
 namespace detail {
+/// What the three clocks have in common; `Self` makes their time points different types.
 template <class Self>
 struct ClockOf {
   using rep = std::int64_t;

@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 
+#include "rankscope/core/choices.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/record/command_words.h"
@@ -27,25 +28,6 @@ constexpr std::array flags{
     RecordFlag{"no-preload", "Without LD_PRELOAD"},
     RecordFlag{"verbose", "Print more messages"},
 };
-constexpr std::array sources{
-    RecordFlag{"annotate", "Ranges and marks that programs make through annotate.h"},
-    RecordFlag{"nvtx", "NVTX ranges and marks"},
-    RecordFlag{"host", "CPU, memory and I/O, sampled"},
-    RecordFlag{"cupti", "Kernels, copies, CUDA calls"},
-    RecordFlag{"nccl", "Collectives inside NCCL"},
-    RecordFlag{"nvml", "GPUs, sampled"},
-};
-constexpr std::array modes{
-    TrainerMode{"ddp"},          TrainerMode{"zero1"},  TrainerMode{"zero2"},    TrainerMode{"zero3"},
-    TrainerMode{"pp"},           TrainerMode{"tp"},     TrainerMode{"tp+sp"},    TrainerMode{"tile"},
-    TrainerMode{"3d"},           TrainerMode{"ddp+mp"}, TrainerMode{"dp", true}, TrainerMode{"mp", true},
-    TrainerMode{"single", true},
-};
-constexpr std::array<std::string_view, 8> models{
-    "mlp", "cnn", "gpt", "resnet18", "resnet50", "resnet152", "wide_resnet28_10", "efficientnet_v2_l"};
-constexpr std::array<std::string_view, 9> faults{"slow", "data", "pause", "comm",   "exit",
-                                                 "kill", "hang", "nan",   "corrupt"};
-
 const QString group = QStringLiteral("record");
 const QString first_name = QStringLiteral("run.rankscope");
 
@@ -109,8 +91,8 @@ QString why_no_command(const RecordForm& form) {
 }
 
 QString why_no_ranks(const TrainerChoice& choice) {
-  const auto mode = std::ranges::find_if(modes, [&](const TrainerMode& one) { return qt_text(one.id) == choice.mode; });
-  if (mode != modes.end() && mode->one_rank && choice.ranks != 1)
+  const auto mode = std::ranges::find(choices::modes, choice.mode.toStdString(), &choices::Mode::id);
+  if (mode != choices::modes.end() && mode->one_rank && choice.ranks != 1)
     return tr("Mode %1 runs on one rank; set the number of ranks to 1.").arg(choice.mode);
   return {};
 }
@@ -119,7 +101,8 @@ QString why_no_ranks(const TrainerChoice& choice) {
 /// to the trainer.
 std::optional<std::int64_t> rank_of_fault(std::string_view fault) {
   const std::size_t colon = fault.find(':');
-  if (colon == std::string_view::npos || std::ranges::count(faults, fault.substr(0, colon)) == 0) return std::nullopt;
+  if (colon == std::string_view::npos || std::ranges::count(choices::faults, fault.substr(0, colon)) == 0)
+    return std::nullopt;
   std::optional<std::int64_t> rank;
   for (std::size_t at = colon; at != std::string_view::npos;) {
     const std::size_t comma = fault.find(',', at + 1);
@@ -195,10 +178,13 @@ QString why_not_more(const QString& line) {
 }  // namespace
 
 std::span<const RecordFlag> record_flags() { return flags; }
-std::span<const RecordFlag> record_sources() { return sources; }
-std::span<const TrainerMode> trainer_modes() { return modes; }
-std::span<const std::string_view> trainer_models() { return models; }
-std::span<const std::string_view> fault_kinds() { return faults; }
+
+std::vector<RecordFlag> record_sources() {
+  std::vector<RecordFlag> sources;
+  for (const choices::Source& source : choices::sources)
+    if (source.by_default) sources.push_back({source.id, source.summary});
+  return sources;
+}
 
 QStringList arguments_of(const RecordForm& form) {
   QStringList words{form.what == RecordWhat::trainer ? QStringLiteral("train") : QStringLiteral("record")};

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "base/dialogs.h"
+#include "rankscope/core/choices.h"
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {
@@ -34,8 +35,10 @@ QLabel* wrong_label(const QString& name, QWidget* parent) {
 QCheckBox* box_of(const RecordFlag& flag, QWidget* parent) {
   auto* const box = new QCheckBox(qt_text(flag.id), parent);
   box->setObjectName(qt_text(flag.id));
-  box->setToolTip(qt_text(flag.title));
-  box->setAccessibleDescription(qt_text(flag.title));
+  QString title = qt_text(flag.title);
+  title[0] = title[0].toUpper();
+  box->setToolTip(title);
+  box->setAccessibleDescription(title);
   return box;
 }
 
@@ -128,11 +131,11 @@ QWidget* RecordFormPage::make_trainer() {
     return box;
   };
   mode_ = choice("mode", tr("Parallel mode"));
-  for (const TrainerMode& mode : trainer_modes()) mode_->addItem(qt_text(mode.id));
+  for (const choices::Mode& mode : choices::modes) mode_->addItem(qt_text(mode.id));
   ranks_ = number("ranks", tr("Number of ranks"), most_ranks);
   model_ = choice("model", tr("Model"));
   model_->addItem(tr("default of the mode"), QString{});
-  for (const std::string_view model : trainer_models()) model_->addItem(qt_text(model), qt_text(model));
+  for (const std::string_view model : choices::models) model_->addItem(qt_text(model), qt_text(model));
   scale_ = choice("scale", tr("Scale of the model"));
   scale_->addItems({QStringLiteral("tiny"), QStringLiteral("full")});
   steps_ = number("steps", tr("Number of steps"), most_steps);

@@ -264,12 +264,14 @@ TEST(Nsys, SecretsAreDroppedAndCounted) {
 TEST(Nsys, WarningsOfTheRecorderReachTheUser) {
   const auto run = run_of(
       "CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, severity INTEGER, text TEXT);"
-      "INSERT INTO DIAGNOSTIC_EVENT VALUES (0,1,'all is well'),(0,2,'events may be\nmissing'),(0,3,'CUPTI failed');" +
+      "INSERT INTO DIAGNOSTIC_EVENT VALUES (0,1,'all is well'),(0,2,'events may be\nmissing'),(0,3,'CUPTI failed'),"
+      "(0,1,'Number of CUDA events that were dropped: 7.');" +
       insert(Kernel{.begin = 0, .end = 5}));
   EXPECT_EQ(run->quality().of(Counter::source_warnings), 2U);
-  EXPECT_EQ(run->quality().of(Counter::source_lost_events), 1U) << "the one about events";
+  EXPECT_EQ(run->quality().of(Counter::source_lost_events), 1U) << "a doubt is no loss";
   EXPECT_EQ(run->metadata("nsys.message.01"), "error: CUPTI failed");
-  EXPECT_EQ(run->metadata("nsys.message.02"), "warning: events may be missing");
+  EXPECT_EQ(run->metadata("nsys.message.02"), "info: Number of CUDA events that were dropped: 7.");
+  EXPECT_EQ(run->metadata("nsys.message.03"), "warning: events may be missing");
 }
 
 TEST(Nsys, DevicesAreIdentifiedThroughTheProcessThatUsesThem) {

@@ -20,6 +20,7 @@ struct SizeClass {
 };
 [[nodiscard]] SizeClass size_class_of(std::int64_t bytes);
 
+/// The speed of one kind of operation among operations of similar size.
 struct BandwidthRow {
   std::string group;
   std::string op;
@@ -55,6 +56,7 @@ struct TrafficMargin {
 
 /// A path that is slower than its like.
 struct SlowPath {
+  /// What is slow: all of a group, or only the operations of one pair, sender or receiver.
   enum class Kind : std::uint8_t { group, link, sender, receiver };
   Kind kind = Kind::group;
   std::string name;  ///< of the group
@@ -71,6 +73,7 @@ struct SlowPath {
 };
 [[nodiscard]] std::string_view name_of(SlowPath::Kind kind);
 
+/// How fast data moved between ranks while it moved, and which paths are slower than their like.
 struct BandwidthSection {
   std::vector<BandwidthRow> rows;      ///< by group, operation and size
   std::vector<TrafficCell> traffic;    ///< most bytes first

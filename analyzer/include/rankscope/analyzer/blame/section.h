@@ -52,6 +52,7 @@ struct WaitingPair {
   std::int64_t ns = 0;
 };
 
+/// The waits in one kind of operation of one group.
 struct BlameGroup {
   GroupId id;
   std::string group;  ///< its name; several groups may share one
@@ -63,6 +64,7 @@ struct BlameGroup {
   std::int64_t most_waited_for_ns = 0;
 };
 
+/// For whom ranks waited: every exposed wait is charged to a rank, or counted as unknown.
 struct BlameSection {
   std::int64_t total_ns = 0;    ///< exposed waits in complete operations; costs of all rows + unknown_ns
   std::int64_t unknown_ns = 0;  ///< of it: too short for the clocks to tell who was later

@@ -32,6 +32,7 @@ struct Operation {
   std::string_view why_no_transfer = "not computed";  ///< set where transfer_ns means nothing
 };
 
+/// The operations of one kind in one group, added up over its members.
 struct GroupRow {
   std::string group;
   std::string op;
@@ -70,6 +71,7 @@ struct UnmatchedParts {
 /// receiver count themselves; by the order of calls; by ends that agree, where no group was recorded.
 enum class MatchedBy : std::uint8_t { sequence, call_order, ends };
 
+/// Which calls of different ranks are one operation, and how its time divides into waiting and transfer.
 struct CollectivesSection {
   std::int64_t matched = 0;                  ///< members in operations with >= 2 members
   std::array<std::int64_t, 3> matched_by{};  ///< the same, by MatchedBy

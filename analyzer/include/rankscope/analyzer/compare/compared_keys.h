@@ -23,6 +23,7 @@ enum class KeyKind : std::uint8_t {
 };
 [[nodiscard]] std::string_view name_of(KeyKind kind);
 
+/// What names the same work in two runs, and so is compared.
 struct CompareKey {
   KeyKind kind = KeyKind::kernel;
   std::string name;
@@ -47,6 +48,7 @@ struct KeyChange {
   [[nodiscard]] std::int64_t longest_ns() const { return std::max(a_ns.value_or(0), b_ns.value_or(0)); }
 };
 
+/// Which work takes longer in B, is new in it, or is gone.
 struct KeyComparison {
   std::string why_no_mean_a;  ///< set where no `a_ns` is
   std::string why_no_mean_b;

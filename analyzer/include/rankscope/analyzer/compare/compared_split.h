@@ -48,6 +48,7 @@ struct SplitChange {
   [[nodiscard]] std::int64_t window_change_ns() const { return b.window_ns - a.window_ns; }
 };
 
+/// In which part of the time the steps of two runs differ.
 struct SplitComparison {
   SplitChange all;
   std::vector<SplitChange> ranks;  ///< pairs of equal number, else peer classes of equal name

@@ -24,6 +24,7 @@ struct Difference {
   bool must_agree = false;  ///< world size, batch, dtype: then it is another job
 };
 
+/// Whether two runs are of the same job, as far as they say what they are.
 struct Likeness {
   std::vector<Difference> differences;  ///< those that must agree first
   std::vector<std::string> unknown;     ///< what one of the runs does not state: "batch", "dtype"
@@ -43,6 +44,7 @@ struct RunName {
   std::string path;
 };
 
+/// What of one run stands beside the other in the head of a comparison.
 struct ComparedRun {
   RunName name;
   std::string source;
@@ -56,6 +58,7 @@ struct ComparedRun {
   std::optional<std::int64_t> mean_ns{};  ///< of the counted steps
 };
 
+/// All that is said of B against A; what grew or got longer is positive.
 struct Comparison {
   ComparedRun a;
   ComparedRun b;

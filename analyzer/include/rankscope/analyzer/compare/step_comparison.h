@@ -27,6 +27,7 @@ struct MeasureChange {
   bool operator==(const MeasureChange&) const = default;
 };
 
+/// Whether steps became longer, which is what `gate` judges.
 struct StepComparison {
   StepVerdict verdict = StepVerdict::cannot_tell;
   std::string why;               ///< why it cannot be told; empty: it can

@@ -32,6 +32,7 @@ struct HostCallRow {
   std::int64_t ns = 0;
 };
 
+/// Copies between host and devices, and the calls in which the host waits for devices or allocates.
 struct CopiesSection {
   std::vector<CopyRow> copies;                ///< the longest first
   std::vector<HostCallRow> blocking_copies;   ///< calls that return only when the copy is done, or copy pageable memory

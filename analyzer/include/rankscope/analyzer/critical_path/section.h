@@ -12,6 +12,7 @@
 
 namespace rankscope::analyzer {
 
+/// What the step depended on in a stretch of the path.
 enum class PathClass : std::uint8_t {
   compute,
   comm,
@@ -35,12 +36,14 @@ struct PathStretch {
   StringId name{};  ///< none: outside of all spans
 };
 
+/// The path through one step, which it fills without a gap.
 struct PathStep {
   std::int64_t index = 0;
   std::int64_t length_ns = 0;  ///< the step's wall, exactly
   PathSums sums_ns{};          ///< add up to it
 };
 
+/// How long the path was on one rank, over all steps.
 struct PathOfRank {
   RankId rank;
   std::int64_t ns = 0;

@@ -36,6 +36,7 @@ struct DataLoadingRow {
   std::string why_unknown;            ///< why nothing is told of workers, or of batches ready ahead; empty: all is told
 };
 
+/// How long each rank waits for its batches, and whether its workers can keep up.
 struct DataLoadingSection {
   std::vector<DataLoadingRow> rows;  ///< by rank
 };

@@ -36,6 +36,7 @@ struct EfficiencyFactors {
   }
 };
 
+/// The factors of one counted step.
 struct StepEfficiency {
   std::int64_t step = 0;
   EfficiencyFactors factors;
@@ -81,6 +82,7 @@ struct NetworkReplay {
   std::int64_t step_without_transfers_ns = 0;
 };
 
+/// How much of the time of all ranks computed, as factors whose product it is (metrics.md 8).
 struct EfficiencySection {
   EfficiencyFactors run;
   std::vector<StepEfficiency> steps;  ///< counted ones; none where the whole recording was split

@@ -23,10 +23,11 @@ enum class LadderStep : std::uint8_t {
   kernels_below_peak,   ///< counted kernels, beyond their time at the peak
   kernels,              ///< both together, where they cannot be told apart
   model,                ///< at the peak: MFU_E
-  compute,              ///< in the place of all below it, where FLOP or peak are unknown
+  compute,              ///< in the place of all below it, where FLOPs or peak are unknown
 };
 [[nodiscard]] std::string_view name_of(LadderStep step);
 
+/// What one rung takes off the whole time.
 struct LadderPart {
   LadderStep step = LadderStep::compute;
   std::int64_t ns = 0;

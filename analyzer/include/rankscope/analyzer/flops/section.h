@@ -23,7 +23,7 @@ enum class Precision : std::uint8_t { unknown, fp64, fp64_matrix, fp32, fp32_mat
 enum class FlopClass : std::uint8_t { matrix, convolution, attention };
 [[nodiscard]] std::string_view name_of(FlopClass kind);
 
-/// Why the FLOP of such a call cannot be told.
+/// Why the FLOPs of such a call cannot be told.
 enum class NotCountable : std::uint8_t {
   no_shapes,           ///< its inputs were not recorded
   unusable_shapes,     ///< sizes that do not fit each other
@@ -34,15 +34,15 @@ enum class NotCountable : std::uint8_t {
 inline constexpr std::size_t not_countable_count = 5;
 [[nodiscard]] std::string_view name_of(NotCountable why);
 
-/// What took the compute time of an accelerator: the counted operators, and those that are missing in the FLOP.
+/// What took the compute time of an accelerator: the counted operators, and those that are missing in the FLOPs.
 enum class ComputeTime : std::uint8_t {
   counted,
-  not_countable,  ///< operators with a formula whose FLOP cannot be told
+  not_countable,  ///< operators with a formula whose FLOPs cannot be told
   generated,      ///< kernels of Triton and of compilers, which fuse operators
   graph,          ///< replays of CUDA graphs
   no_operator,    ///< launched outside of all operators, or without a launch record
   matrix_kernel,  ///< other operators whose kernels multiply matrices, by their names
-  other,          ///< operators without matrix products: few FLOP
+  other,          ///< operators without matrix products: few FLOPs
 };
 inline constexpr std::size_t compute_time_count = 7;
 [[nodiscard]] std::string_view name_of(ComputeTime part);
@@ -50,8 +50,8 @@ inline constexpr std::size_t compute_time_count = 7;
 /// Sums over counted calls; a call belongs to the window in which its first kernel (CPU ranks: the call) began.
 struct FlopSums {
   std::int64_t calls = 0;
-  std::int64_t model = 0;         ///< FLOP without what is computed again
-  std::int64_t executed = 0;      ///< FLOP
+  std::int64_t model = 0;         ///< FLOPs without what is computed again
+  std::int64_t executed = 0;      ///< FLOPs
   std::int64_t assumed = 0;       ///< part of `model` that rests on something that was not recorded
   std::int64_t kernels_ns = 0;    ///< whole length of their kernels; CPU ranks: of the calls
   std::int64_t exclusive_ns = 0;  ///< time of the windows charged to their kernels
@@ -60,6 +60,7 @@ struct FlopSums {
   bool operator==(const FlopSums&) const = default;
 };
 
+/// The counted calls of one precision, since each has a peak of its own.
 struct PrecisionRow {
   Precision precision = Precision::unknown;
   FlopSums sums;
@@ -76,6 +77,7 @@ struct FlopRow {
   std::optional<std::int64_t> at_peak_ns;  ///< what `executed` takes at the peak
 };
 
+/// What one rank computed in its counted windows, against the peak of its devices.
 struct RankFlops {
   RankId rank;
   std::string device;
@@ -85,9 +87,9 @@ struct RankFlops {
   std::int64_t window_ns = 0;
   std::int64_t compute_ns = 0;
   FlopSums sums;
-  std::vector<PrecisionRow> precisions;  ///< most FLOP first
-  std::int64_t recomputed = 0;           ///< FLOP of forward operators that ran again in a backward pass
-  std::int64_t fp32_unclear = 0;         ///< FLOP on FP32 inputs, taken as FP32 since no kernel name tells its units
+  std::vector<PrecisionRow> precisions;  ///< most FLOPs first
+  std::int64_t recomputed = 0;           ///< FLOPs of forward operators that ran again in a backward pass
+  std::int64_t fp32_unclear = 0;         ///< FLOPs on FP32 inputs, taken as FP32 since no kernel name tells its units
   std::array<std::int64_t, not_countable_count> lost_calls{};
   std::int64_t calls_without_work = 0;                           ///< launched nothing that was recorded: not counted
   std::array<std::int64_t, compute_time_count> compute_parts{};  ///< they add up to compute_ns; CPU ranks: all 0
@@ -98,9 +100,10 @@ struct RankFlops {
   std::string why_no_peak;                                       ///< set where at_peak_ns is not
   Ratio mfu;
   Ratio hfu;
-  Ratio coverage;  ///< share of compute time whose FLOP are counted
+  Ratio coverage;  ///< share of compute time whose FLOPs are counted
 };
 
+/// How close the job came to what its devices can compute, and where the rest of the time went.
 struct FlopsSection {
   std::vector<RankFlops> ranks;
   std::vector<FlopRow> operators;  ///< the longest time beyond the peak first, then the longest

@@ -18,6 +18,7 @@ struct FusableSequence {
   std::int64_t gap_ns = 0;     ///< between its kernels, while the device was idle: what fusing gives back at least
 };
 
+/// Where a compiler could put kernels together; only hints, since dependencies are not known.
 struct FusableSection {
   std::vector<FusableSequence> sequences;  ///< the longest time first
   std::int64_t kernel_ns = 0;              ///< of all sequences

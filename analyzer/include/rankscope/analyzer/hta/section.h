@@ -34,9 +34,11 @@ struct HtaLaunches {
   bool operator==(const HtaLaunches&) const = default;
 };
 
+/// The classes into which HTA sorts kernels by their names.
 enum class HtaClass : std::uint8_t { computation, communication, memory, other };
 [[nodiscard]] std::string_view name_of(HtaClass kind);
 
+/// The four figures by which HTA describes the durations of a kernel.
 struct HtaStatistics {
   std::int64_t max_ns = 0;
   std::int64_t min_ns = 0;
@@ -61,6 +63,7 @@ struct HtaTypeTime {
   double percent = 0;
 };
 
+/// Why HTA says that a stream was idle (metrics.md 19.6); by other rules than IdleCause.
 enum class HtaIdleCause : std::uint8_t { host_wait, kernel_wait, other };
 inline constexpr std::size_t hta_idle_cause_count = 3;
 [[nodiscard]] std::string_view name_of(HtaIdleCause cause);
@@ -81,6 +84,7 @@ struct HtaQueue {
   Ratio own_mean;  ///< over time (4.6)
 };
 
+/// The numbers that HTA computes from the trace of one rank.
 struct HtaRank {
   RankId rank{};
   std::int64_t rows = 0;          ///< after 19.2
@@ -99,6 +103,7 @@ struct HtaVotes {
   RankId rank{};
   std::int64_t steps = 0;
 };
+/// Whom HTA would call a straggler: the rank that is last to begin the one kernel it chooses.
 struct HtaStragglers {
   std::string kernel;
   std::int64_t stream = 0;
@@ -106,6 +111,7 @@ struct HtaStragglers {
   std::vector<HtaVotes> votes;
 };
 
+/// What HTA computes, for comparison; where it differs from the definitions here, both are given.
 struct HtaSection {
   HtaLastStep last_step = HtaLastStep::dropped;
   std::vector<HtaRank> ranks;

@@ -32,6 +32,7 @@ struct KernelTimes {
   bool operator==(const KernelTimes&) const = default;
 };
 
+/// The activities of one kernel, or of one kernel with one grid and block.
 struct KernelRow {
   std::string name;
   std::string short_name;  ///< without templates and arguments
@@ -59,6 +60,7 @@ struct RankKernelRow {
 /// Index of `RankKernels::together`: bit 0 = compute, 1 = communication, 2 = copies.
 inline constexpr std::size_t together_count = 8;
 
+/// The kernels of one rank, and how long which kinds of work ran at the same time.
 struct RankKernels {
   RankId rank;
   std::int64_t window_ns = 0;
@@ -68,6 +70,7 @@ struct RankKernels {
   std::vector<RankKernelRow> names;                     ///< the longest exclusive time first
 };
 
+/// The device time by kernel. A moment in which several run is charged once, so that the sums are exact.
 struct KernelsSection {
   std::vector<KernelRow> names;  ///< per name and class over the ranks, the longest exclusive time first
   std::vector<KernelRow> keys;   ///< the same per name, class, grid and block

@@ -9,6 +9,7 @@
 
 namespace rankscope::analyzer {
 
+/// What a line of memory over time counts; the quantities overlap and are not to be added up.
 enum class MemoryQuantity : std::uint8_t {
   allocated,       ///< what the framework gives out on an accelerator; where it does not tell, what is taken from CUDA
   reserved,        ///< what the framework's allocator keeps of an accelerator

@@ -12,6 +12,7 @@
 
 namespace rankscope::analyzer {
 
+/// Whose memory an allocation takes.
 enum class MemoryKind : std::uint8_t {
   device,  ///< of an accelerator
   host,    ///< what the framework's allocator gives out of the host's memory
@@ -128,6 +129,7 @@ struct MemoryPeers {
   Ratio imbalance;  ///< most / median
 };
 
+/// How much memory ranks need at most, who holds it then, and whether equal ranks need equal amounts.
 struct MemorySection {
   std::vector<DeviceMemory> devices;  ///< by rank, kind, device
   std::vector<HostMemory> hosts;      ///< by rank

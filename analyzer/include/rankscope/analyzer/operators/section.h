@@ -37,6 +37,7 @@ struct ShapeRow {
   std::int64_t device_ns = 0;
 };
 
+/// All calls of one name over the ranks, with what their backward operators took.
 struct OperatorRow {
   std::string name;
   OperatorTimes times;
@@ -51,6 +52,7 @@ struct OperatorTable {
   std::int64_t outside_unlaunched_ns = 0;  ///< the part of it without a launch record
 };
 
+/// The time of hosts and devices by operator and, once more as a whole, by annotation.
 struct OperatorsSection {
   OperatorTable operators;
   OperatorTable annotations;   ///< annotations, NVTX ranges, phases of a step, modules

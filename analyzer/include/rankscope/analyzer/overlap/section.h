@@ -30,6 +30,7 @@ struct StepOverlap {
   std::int64_t overlapped_ns = 0;
 };
 
+/// How well one rank hides its communication behind computation, in the counted steps.
 struct RankOverlap {
   RankId rank;
   Ratio overlap;                              ///< 3.1
@@ -55,6 +56,7 @@ struct ContendedKernel {
   [[nodiscard]] std::int64_t cost_ns() const { return beside * (median_beside_ns - median_alone_ns); }
 };
 
+/// Which communication computation hides, and what it costs the kernels that run at the same time.
 struct OverlapSection {
   std::vector<OverlapRow> rows;  ///< the most exposed first
   std::vector<RankOverlap> ranks;

@@ -20,6 +20,7 @@ struct PlacedAction {
   bool operator==(const PlacedAction&) const = default;
 };
 
+/// The forwards and backwards of one step on all ranks of a pipeline.
 struct StepOfPipeline {
   std::int64_t step = 0;
   TimeRange time;                     ///< from the first forward to the end of the last action
@@ -32,6 +33,7 @@ struct StepOfPipeline {
   [[nodiscard]] double bubble() const;
 };
 
+/// One pipeline of those that data and tensor parallelism put side by side.
 struct ActionsOfPipeline {
   std::vector<RankId> ranks;          ///< by place, first stage first
   std::vector<StepOfPipeline> steps;  ///< counted ones; without steps all of the recording as step 0

@@ -54,6 +54,7 @@ struct PipelineOwner {
   AboveTheory above{};
 };
 
+/// A box of the picture of a pipeline.
 struct DrawnAction {
   PipelineAction action;
   std::int32_t place = 0;
@@ -79,6 +80,7 @@ struct PipelineParts {
   std::int64_t excess_ns = 0;     ///< transfers, slow ranks, hosts; may be negative
 };
 
+/// How long the stages of pipelines are idle, and how much of it the schedule makes unavoidable.
 struct PipelineSection {
   std::optional<PipelineSchedule> schedule;
   std::string why_unknown;  ///< set where the schedule is not known

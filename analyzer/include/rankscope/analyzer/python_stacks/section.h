@@ -55,6 +55,7 @@ struct SlowCode {
 /// Why a run of other programs has no such lines.
 inline constexpr std::string_view no_python_code = "no Python code was sampled in the counted steps";
 
+/// In which lines of Python the ranks were, by samples: a share, not a count of calls.
 struct PythonStacksSection {
   std::vector<RankCode> ranks;  ///< by rank; those that were sampled
 };

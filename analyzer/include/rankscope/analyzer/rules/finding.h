@@ -10,7 +10,9 @@
 
 namespace rankscope::analyzer {
 
+/// How urgent a finding is (docs/findings.md has the limits); reports list the last of these values first.
 enum class FindingSeverity : std::uint8_t { info, minor, major, critical };
+/// What limits a comparison of ranks: with two or three of them, somebody is always the slowest (metrics.md 9.6).
 enum class Certainty : std::uint8_t { fact, of_two, of_three, few_steps };
 [[nodiscard]] std::string_view name_of(FindingSeverity severity);
 [[nodiscard]] std::string_view name_of(Certainty certainty);
@@ -45,6 +47,7 @@ inline constexpr std::string_view efficiency = "efficiency.";
 inline constexpr std::string_view slow_path = "slow_";  ///< groups, links and connections
 }  // namespace finding_family
 
+/// One problem of the run, as a rule worded it.
 struct Finding {
   std::string id;  ///< stable, e.g. "straggler.compute", "rank_lost"
   FindingSeverity severity = FindingSeverity::info;

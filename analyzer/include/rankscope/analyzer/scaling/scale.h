@@ -19,6 +19,7 @@ namespace rankscope::analyzer {
 enum class Scaling : std::uint8_t { weak, strong };
 [[nodiscard]] std::string_view name_of(Scaling scaling);
 
+/// What `scale` is asked for, and what is known of the hosts and the network of larger runs.
 struct ScaleOptions {
   std::vector<std::int64_t> to{};                ///< numbers of ranks; empty: 2, 4 and 8 times as many as were measured
   std::optional<Scaling> scaling{};              ///< not set: several runs tell by their batches, else weak
@@ -57,6 +58,7 @@ struct ScaledStep {
   bool low_confidence = false;  ///< more than 4 times the measured ranks
 };
 
+/// Step times for numbers of ranks that were not measured, with the errors of what they rest on.
 struct ScaleAnswer {
   Scaling scaling = Scaling::weak;
   std::string why_scaling;           ///< what tells that it is weak or strong

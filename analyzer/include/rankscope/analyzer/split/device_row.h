@@ -32,11 +32,13 @@ inline constexpr std::size_t clock_reason_count = 10;
 /// set are not throttled.
 [[nodiscard]] bool is_throttling(ClockReason reason);
 
+/// How often a GPU gave one reason for its clock; it can give several at once, so shares can exceed 1 together.
 struct ReasonShare {
   ClockReason reason = ClockReason::unknown;
   double share = 0;  ///< of the samples
 };
 
+/// The reasons that NVML gave for the clock of a GPU, and how often one of them was throttling.
 struct Throttling {
   double share = 0;                  ///< of the samples with a reason that is throttling
   std::vector<ReasonShare> reasons;  ///< that were seen, throttling or not, by their bits

@@ -14,6 +14,7 @@
 
 namespace rankscope::analyzer {
 
+/// Why nothing ran on a device, by what the host did before the next work was launched (metrics.md 2.7).
 enum class IdleCause : std::uint8_t { host, sync, data, kernel_gap, other };
 inline constexpr std::size_t idle_cause_count = 5;
 [[nodiscard]] std::string_view name_of(IdleCause cause);
@@ -91,6 +92,7 @@ struct TimeSplit {
   [[nodiscard]] std::int64_t own_ns() const;
 };
 
+/// Where the time of one rank went, with the quantities that were sampled beside it.
 struct RankRow {
   RankId rank;
   std::string host;

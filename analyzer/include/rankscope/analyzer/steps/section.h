@@ -32,6 +32,7 @@ struct Step {
   bool warm_up = false;      ///< left out of statistics (1.6)
 };
 
+/// When the steps of the job were, and which of them count.
 struct StepsSection {
   std::string source;               ///< where the marks came from: "step spans", ...
   std::vector<Step> steps;          ///< by index

@@ -14,7 +14,9 @@
 
 namespace rankscope::analyzer {
 
+/// What a slow rank spends its additional time in; `mixed`: no kind has most of it.
 enum class StragglerKind : std::uint8_t { compute, host, data, network, memory, mixed };
+/// Whether a rank is slow throughout, at least from some step on, or stalls in single steps (metrics.md 9.4).
 enum class Persistence : std::uint8_t { persistent, transient };
 [[nodiscard]] std::string_view name_of(StragglerKind kind);
 [[nodiscard]] std::string_view name_of(Persistence persistence);
@@ -55,6 +57,7 @@ struct GainTogether {
   std::int64_t ns_per_step = 0;
 };
 
+/// A slow rank: how slow it is against its peers, since when, why, and what it costs the job.
 struct Straggler {
   RankId rank;
   StragglerKind kind = StragglerKind::compute;
@@ -89,6 +92,7 @@ struct LastArrivals {
   Certainty certainty = Certainty::fact;               ///< of_two, of_three: somebody always comes last
 };
 
+/// Which ranks are slow, and how small a slowdown would have been found.
 struct StragglersSection {
   std::vector<Straggler> rows;  ///< severity minor and above, worst first
   std::string compared;         ///< "Each rank is compared with 3 peers; ..."

@@ -38,6 +38,7 @@ struct SlowTcpLink {
 /// Why most runs on accelerators have no such links.
 inline constexpr std::string_view no_tcp_traffic = "no TCP connection was recorded on which a rank sent 100 kB or more";
 
+/// Between which ranks data flowed over TCP, and where it had to wait to be sent.
 struct TcpLinksSection {
   std::vector<TcpLink> links;     ///< by sender and receiver
   std::vector<SlowTcpLink> slow;  ///< what costs most first

@@ -39,6 +39,7 @@ struct OddStep {
   std::string why_no_ranks{};      ///< set where none means that it is not known
 };
 
+/// How the length of steps developed: lasting changes, and single steps that were longer.
 struct TrendSection {
   std::vector<StepChange> changes;  ///< by step
   std::vector<OddStep> odd_steps;   ///< by step

@@ -24,6 +24,7 @@ struct Prediction {
   std::vector<std::int64_t> walls_ns;  ///< of each step
 };
 
+/// What fixes would change, each by itself and all together, against the replay of the recording as it is.
 struct WhatIfAnswer {
   std::vector<std::int64_t> steps;  ///< indices; empty: no steps are known, the whole recording is taken as one
   double replay_error = 0;          ///< of the unchanged recording, as a share of it

@@ -70,6 +70,7 @@ class RowLod {
 
  private:
   static constexpr std::uint16_t full_share = 65535;
+  /// A stretch of time; all buckets of a level are equally long.
   struct Bucket {
     Place longest = 0;        // the span with the largest overlap
     std::uint32_t name = 0;   // its StringId: reading it from the span would miss the cache for each pixel

@@ -16,6 +16,7 @@ struct JsonText {
   StringId text{};
 };
 
+/// Which member of an AttributeValue counts.
 enum class AttributeKind : std::uint8_t { number, text, json };
 
 /// The value of an attribute: an integer, a text, or JSON in its own words.
@@ -41,6 +42,7 @@ struct Attribute {
 /// The attributes of one owner, decoded while one walks over them.
 class AttributeRange {
  public:
+  /// Decodes one attribute at a time, so a reference to it is valid only until the next step.
   class Iterator {
    public:
     using value_type = Attribute;

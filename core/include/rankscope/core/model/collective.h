@@ -10,6 +10,7 @@
 
 namespace rankscope {
 
+/// How far a rank had come with an operation when its recording ended.
 enum class CommState : std::uint8_t { enqueued, started, finished };
 
 /// One rank's part of a collective or send/receive. `enqueued <= started <= finished` where set.

@@ -7,6 +7,7 @@
 
 namespace rankscope {
 
+/// How the time of a host thread counts; `none`: the span says nothing of it.
 enum class HostWork : std::uint8_t { none, compute, communication, copies, data, wait, sync };
 
 /// What a span makes of the time of its thread where no span inside it makes anything of it.

@@ -20,6 +20,7 @@ struct CounterTrack {
   std::uint32_t first_sample = 0;
   std::uint32_t sample_count = 0;
 };
+/// One point of a CounterTrack; the unit is in the name of the track.
 struct CounterSample {
   RunTime time{};
   double value = 0;

@@ -12,6 +12,7 @@
 
 namespace rankscope {
 
+/// What a counter above 0 means for conclusions: events are missing, something may be wrong, or it is good to know.
 enum class Severity : std::uint8_t { data_loss, error, info };
 [[nodiscard]] std::string_view name_of(Severity severity);
 
@@ -94,6 +95,7 @@ enum class Counter : std::uint8_t {
 };
 inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::processes_without_rank) + 1;
 
+/// One row of the table of counters: its name in reports and files, and what a user can do about it.
 struct CounterInfo {
   Counter counter;
   std::string_view name;

@@ -66,6 +66,7 @@ struct Mark {
   bool operator==(const Mark&) const = default;
 };
 
+/// Which way the cause goes from one span to the other.
 enum class LinkKind : std::uint8_t {
   launch,            ///< host call -> the work it put on a stream
   forward_backward,  ///< forward operator -> its backward operator
@@ -82,6 +83,7 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
+/// What runs on a lane, and so whether its spans are work of the host, work of a device, or no work at all.
 enum class LaneKind : std::uint8_t {
   thread,      ///< host thread
   comm,        ///< thread or queue that executes communication

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t chunk_header_bytes = 64;
 inline constexpr std::uint32_t chunk_bytes = 64 * 1024;   ///< of a live segment, header included
 inline constexpr std::uint32_t free_thread = 0xFFFFFFFF;  ///< ChunkHeader::thread of a chunk nobody has taken
 
+/// What the ticks of a segment count.
 enum class ClockSource : std::uint32_t { monotonic_ns = 0, tsc = 1 };
 
 /// One moment read on all clocks; ticks are of SegmentStatic::clock.
@@ -56,6 +57,7 @@ struct SegmentStatic {
 };
 static_assert(std::is_trivially_copyable_v<SegmentStatic>);
 
+/// What SegmentHeader::end says: a killed process leaves `running` behind for ever.
 enum class ProcessEnd : std::uint32_t { running = 0, exited = 1 };
 
 /// First page of a segment. The atomics change while the process runs and survive its death with the page cache.
@@ -77,6 +79,7 @@ struct SegmentHeader {
 };
 static_assert(sizeof(SegmentHeader) <= segment_header_bytes);
 
+/// Only a sealed chunk has a checksum; in a full one the number of committed bytes does not change any more.
 enum class ChunkState : std::uint32_t { open = 0, full = 1, sealed = 2 };
 
 /// First 64 bytes of a chunk; `capacity` payload bytes follow. The chunks of a file stand one behind the other.

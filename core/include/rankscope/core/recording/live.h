@@ -25,6 +25,7 @@ struct LiveSplit {
   bool operator==(const LiveSplit&) const = default;
 };
 
+/// A step that has ended, in the clock of its host: steps of several hosts cannot be compared by their begins.
 struct LiveStep {
   std::int64_t index = 0;  ///< as the program numbers it, else counted from 0
   HostTime begin{};
@@ -32,6 +33,7 @@ struct LiveStep {
   std::optional<LiveSplit> split{};  ///< none: what it did may still be told, or it was too much to keep
 };
 
+/// One point of a LiveCurve, which stands for a whole stretch of time.
 struct LiveValue {
   HostTime time{};
   double value = 0;
@@ -43,6 +45,7 @@ struct LiveCurve {
   std::vector<LiveValue> values;
 };
 
+/// What one process has written so far.
 struct LiveProcess {
   std::int64_t pid = 0;
   std::int32_t rank = -1;  ///< -1: not known
@@ -56,6 +59,7 @@ struct LiveProcess {
   std::vector<LiveCurve> memory;  ///< by name; without empty ones
 };
 
+/// All processes at one moment, and how much of what they wrote could not be looked at.
 struct LiveView {
   std::vector<LiveProcess> processes{};  ///< by rank, those without one last; then by pid
   std::uint64_t behind_bytes = 0;        ///< written, but not looked at yet

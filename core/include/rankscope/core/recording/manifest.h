@@ -30,6 +30,7 @@ struct Spooled {
   std::string out;
 };
 
+/// What no segment knows: how the recording was made, how the command ended, and what was lost before it had a segment.
 struct Manifest {
   int major = format_major;
   int minor = format_minor;

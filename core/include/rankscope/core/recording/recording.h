@@ -36,6 +36,7 @@ struct SpoolMark {
 [[nodiscard]] Result<std::shared_ptr<const Run>> read_recording(const std::filesystem::path& path,
                                                                 Texts texts = Texts::without_secrets);
 
+/// What segments held, counted while they were copied.
 struct GatherSummary {
   std::uint64_t segments = 0;
   std::uint64_t events = 0;

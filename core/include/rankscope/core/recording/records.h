@@ -6,6 +6,7 @@
 
 namespace rankscope::recording {
 
+/// The numbers are part of the format and never change their meaning; new ones raise the minor version.
 enum class RecordType : std::uint8_t {
   string = 1,          ///< name = id in this chunk; length u64, bytes, zero padding
   push = 2,            ///< code = SpanKind, name; ticks

@@ -17,6 +17,7 @@ class SegmentWriter;
 
 /// Whom an attribute describes.
 struct Owner {
+  /// How `handle` is to be read.
   enum class Kind : std::uint8_t {
     span,   ///< the innermost open span of the thread
     mark,   ///< the latest mark of the thread
@@ -61,6 +62,7 @@ class ThreadWriter {
   void counter(std::string_view name, double value) { counter(name, value, clock_.now()); }
   /// Sampled at a time of the segment's clock, which may be earlier than what was written last.
   void counter(std::string_view name, double value, std::uint64_t ticks);
+  /// What is known of a communication when it is enqueued; -1 and empty texts stand for what is not.
   struct Collective {
     std::uint64_t uid = 0;
     std::int64_t sequence = -1;

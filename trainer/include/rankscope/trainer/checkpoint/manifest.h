@@ -49,6 +49,7 @@ struct TrainingFacts {
   bool operator==(const TrainingFacts&) const = default;
 };
 
+/// A file of a checkpoint, as it was when it was saved: a reader refuses another one.
 struct CheckpointFile {
   std::string name;  ///< within the checkpoint's folder
   std::uint64_t bytes = 0;
@@ -58,6 +59,7 @@ struct CheckpointFile {
   bool operator==(const CheckpointFile&) const = default;
 };
 
+/// What a checkpoint holds and where; without it a folder is no checkpoint.
 struct CheckpointManifest {
   std::string created_by;  ///< "rankscope 0.1.0"
   TrainingFacts facts;

@@ -26,6 +26,7 @@ struct StoredTensor {
   std::uint64_t end = 0;
 };
 
+/// What the head of a safetensors file says of its tensors.
 struct SafetensorsHeader {
   std::vector<StoredTensor> tensors;            ///< in the order of their bytes
   std::map<std::string, std::string> metadata;  ///< "__metadata__", which is free text

@@ -23,18 +23,21 @@ using Exchange = std::function<Result<std::vector<std::string>>(const std::strin
 /// Called after each step of saving that a crash could follow, with what has just been done: tests stop there.
 using StageHook = std::function<void(std::string_view stage)>;
 
+/// Where a checkpoint goes, and how many older ones stay.
 struct SaveOptions {
   std::filesystem::path folder;  ///< of all checkpoints of one training; shared by all nodes
   int keep = 2;                  ///< checkpoints that stay, this one included; at least 1
   StageHook at_stage{};
 };
 
+/// The rank that saves, and how it agrees with the others.
 struct SavingRank {
   int rank = 0;
   int world = 1;
   Exchange exchange{};  ///< may be left out where the world is one rank
 };
 
+/// What saving left behind, the same on all ranks.
 struct SavedCheckpoint {
   std::filesystem::path folder;
   std::uint64_t bytes = 0;  ///< of the files of all ranks

@@ -43,6 +43,7 @@ struct ElementRange {
   bool operator==(const ElementRange&) const = default;
 };
 
+/// A tensor of the model, wherever its elements are.
 struct TensorInfo {
   std::string name;
   ElementType type = ElementType::f32;

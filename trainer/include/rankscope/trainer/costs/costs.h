@@ -12,6 +12,7 @@
 
 namespace rankscope::trainer {
 
+/// A parameter as one rank has it, which may be a part of the model's.
 struct ParameterSize {
   std::string name{};                 ///< "layer0.qkv.weight"
   std::vector<std::int64_t> shape{};  ///< of what a rank has of it
@@ -22,6 +23,7 @@ struct ParameterSize {
 
 /// A layer of which each rank of a tensor group has a part (docs/tensor.md).
 struct SharedLayer {
+  /// Whether ranks have columns of the weight, and so all of the input, or rows, and so all of the output.
   enum class Kind : std::uint8_t { column, row };
   Kind kind = Kind::column;
   std::int64_t elements = 0;         ///< of the whole input of a column, or output of a row, for one sample
@@ -43,6 +45,7 @@ struct ImageMeanSize {
   bool on_tiles = false;  ///< its gradient is summed, too
 };
 
+/// What predictions need to know of one block of the model.
 struct BlockSize {
   std::string name{};
   std::vector<ParameterSize> parameters{};  ///< in the order in which the model has them
@@ -55,6 +58,7 @@ struct BlockSize {
   std::vector<ImageMeanSize> means{};
 };
 
+/// The same of a whole model, so that predictions need no libtorch.
 struct ModelSize {
   std::vector<BlockSize> blocks{};    ///< a second head is the last one
   std::vector<std::size_t> split{};   ///< blocks of each stage or device; empty: not spread
@@ -71,6 +75,7 @@ enum class Held : std::uint8_t {
   at_most,  ///< at the moment of a step when most is held
 };
 
+/// One reason for which a rank needs memory, and the formula that gives the bytes.
 struct MemoryCost {
   std::string what{};
   std::int64_t bytes = 0;
@@ -91,6 +96,7 @@ struct TrafficCost {
   bool operator==(const TrafficCost&) const = default;
 };
 
+/// What a rank will hold and send, for ranks that differ in nothing that matters.
 struct RankCost {
   int rank = 0;
   std::string has{};  ///< "stages 0 and 3"; empty where all ranks have the same
@@ -103,6 +109,7 @@ struct RankCost {
   [[nodiscard]] std::int64_t sent() const;
 };
 
+/// What costs_of() computes from; it refers to its parts, which must outlive it.
 struct CostQuestion {
   const TrainOptions& options;
   const RunPlan& plan;  ///< of any rank

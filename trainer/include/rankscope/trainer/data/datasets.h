@@ -56,6 +56,7 @@ struct ImageSet {
   bool operator==(const ImageSet&) const = default;
 };
 
+/// The number of classes; the records of the two differ in their labels.
 enum class CifarKind : std::uint8_t { cifar10, cifar100 };
 
 /// Records of a CIFAR binary file; `name` is for errors. Rejects truncation and labels out of range.
@@ -71,6 +72,7 @@ struct IdxArray {
 /// Joins IDX images (n, height, width) and labels (n).
 [[nodiscard]] Result<ImageSet> images_of(IdxArray images, IdxArray labels, const std::string& name);
 
+/// Which samples: those to train on, or those to measure with.
 enum class DataPart : std::uint8_t { training, test };
 
 /// A part of what `options.folder` holds.

@@ -23,6 +23,7 @@ struct BatchPlan {
   [[nodiscard]] std::int64_t batches_per_epoch() const { return sampler.per_rank() / batch; }
 };
 
+/// Prepares batches on threads of its own, in the order of the plan whatever their number.
 class Loader {
  public:
   /// `source` must outlive the loader; `plan` must have at least one batch per epoch. `first` is the number of the

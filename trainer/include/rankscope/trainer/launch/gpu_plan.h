@@ -13,6 +13,7 @@
 
 namespace rankscope::trainer {
 
+/// What NVIDIA's driver says of this machine.
 struct GpuDriver {
   int devices = 0;        ///< that this process may use
   std::string problem{};  ///< why a GPU that is here cannot be used
@@ -21,6 +22,7 @@ struct GpuDriver {
 /// Loads the driver's library, if there is one, and asks it. CUDA_VISIBLE_DEVICES counts.
 [[nodiscard]] GpuDriver find_gpus();
 
+/// Where a rank computes.
 struct GpuChoice {
   std::optional<int> first{};  ///< of the GPUs of the rank, as the driver counts them; none: the CPU
   std::string reason{};        ///< why it is the CPU although a GPU is here

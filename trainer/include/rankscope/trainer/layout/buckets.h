@@ -8,6 +8,7 @@
 
 namespace rankscope::trainer {
 
+/// The bytes of gradients at which a bucket is full.
 struct BucketCaps {
   std::size_t first_bytes = 1024u * 1024u;  ///< small, so that communication starts early in backward
   std::size_t bytes = 25u * 1024u * 1024u;

@@ -27,6 +27,7 @@ struct OwnedRange {
   bool operator==(const OwnedRange&) const = default;
 };
 
+/// How the parameters of each unit are laid out one behind the other and cut into equal shards, one for each rank.
 class FlatLayout {
  public:
   /// `sizes` are those of the parameters. Each of them is in one of `units`, and no unit is without elements.

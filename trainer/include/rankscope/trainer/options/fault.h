@@ -12,6 +12,7 @@
 
 namespace rankscope::trainer {
 
+/// What the trainer can do wrong on purpose, so that reports can be tested.
 enum class FaultKind : std::uint8_t {
   slow,   ///< every block of the rank takes factor times its time
   data,   ///< the loader hands each batch over ms later

@@ -14,6 +14,7 @@ namespace rankscope::trainer {
 /// Width of the layers of the mlp.
 [[nodiscard]] std::int64_t mlp_width(const ModelOptions& options);
 
+/// Sizes of a gpt once options and scale are resolved.
 struct GptSize {
   std::int64_t layers = 0;
   std::int64_t hidden = 0;

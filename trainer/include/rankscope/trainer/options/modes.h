@@ -50,6 +50,7 @@ enum class ModeOption : std::uint8_t {
   unused_head,
 };
 
+/// A set of ModeOption that can be written in a constant table.
 class OptionSet {
  public:
   constexpr OptionSet(std::initializer_list<ModeOption> options) {
@@ -63,6 +64,7 @@ class OptionSet {
   unsigned bits_ = 0;
 };
 
+/// All in which one parallel mode differs from the others.
 struct ModeTraits {
   std::string_view name;
   std::string_view summary;

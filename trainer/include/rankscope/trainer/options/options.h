@@ -14,6 +14,7 @@
 
 namespace rankscope::trainer {
 
+/// The command line of the trainer, read but not checked against the machine (plan_run does that).
 struct TrainOptions {
   const ModeTraits* mode = &mode_named("ddp");
   std::int64_t steps = 0;  ///< 0: what the epochs say, else 20

@@ -8,7 +8,9 @@
 
 namespace rankscope::trainer {
 
+/// How long samples of tokens are; equal seeds give equal lengths on all ranks.
 struct SequenceLengths {
+  /// From which distribution lengths are drawn.
   enum class Kind : std::uint8_t {
     full,       ///< all as long as the sequence
     uniform,    ///< every length from `shortest` to `longest` is as likely

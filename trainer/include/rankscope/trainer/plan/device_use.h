@@ -6,6 +6,7 @@
 
 namespace rankscope::trainer {
 
+/// How long one device of a rank computed.
 struct DeviceTime {
   int rank = 0;
   int device = 0;           ///< of the rank, from 0

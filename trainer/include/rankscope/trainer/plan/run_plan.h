@@ -14,6 +14,7 @@
 
 namespace rankscope::trainer {
 
+/// What one rank does in a run, after everything that cannot work was refused.
 struct RunPlan {
   BatchSizes batch{};
   BatchPlan loading{};

@@ -9,6 +9,7 @@
 
 namespace rankscope::gui {
 
+/// Of a column, its head included.
 enum class Align : std::uint8_t { left, right };
 
 /// A column as its head shows it. Numbers stand at the right.

@@ -39,6 +39,7 @@ class ComparisonModel : public TableModel {
  private:
   [[nodiscard]] std::size_t row_count() const override { return rows_.size(); }
   [[nodiscard]] QVariant cell(std::size_t row, int column, int role) const override;
+  /// A difference between the two runs, and where to show it in each.
   struct Row {
     QString what;
     QString kind;

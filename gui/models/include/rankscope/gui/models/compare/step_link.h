@@ -35,6 +35,7 @@ class StepLink : public QObject {
   void show(const StepPair& step);
 
  private:
+  /// Whose view the user moved; the other one follows.
   enum class From : std::uint8_t { a, b };
   void reload();
   void follow(From from);

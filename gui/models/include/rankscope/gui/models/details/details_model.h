@@ -42,6 +42,7 @@ class DetailsModel : public TableModel {
  private:
   [[nodiscard]] std::size_t row_count() const override { return rows_.size(); }
   [[nodiscard]] QVariant cell(std::size_t row, int column, int role) const override;
+  /// A property, and the span that a click on it leads to.
   struct Row {
     QString name;
     QString text;
@@ -85,6 +86,7 @@ class MembersModel : public TableModel {
  private:
   [[nodiscard]] std::size_t row_count() const override { return rows_.size(); }
   [[nodiscard]] QVariant cell(std::size_t row, int column, int role) const override;
+  /// A member of the operation, started or not.
   struct Row {
     RankId rank;
     std::optional<std::uint32_t> member;  ///< row of Run::collectives(); not set: it never started

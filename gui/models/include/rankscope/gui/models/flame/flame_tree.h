@@ -26,6 +26,7 @@ struct FlameFrame {
   std::int64_t drawn_ns = 0;              ///< total, or what the children take where these overlap
 };
 
+/// Whose events are put together, and in which stretch of time.
 struct FlameQuestion {
   RankId rank;
   TimeRange range;
@@ -34,6 +35,7 @@ struct FlameQuestion {
   bool operator==(const FlameQuestion&) const = default;
 };
 
+/// Events that have the same names around them, as one frame each.
 struct FlameTree {
   FlameQuestion question;
   std::vector<FlameFrame> frames;  ///< parents before their children; never empty

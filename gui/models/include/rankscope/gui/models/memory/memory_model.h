@@ -63,16 +63,19 @@ class MemoryModel : public TableModel {
  private:
   [[nodiscard]] std::size_t row_count() const override { return rows_.size(); }
   [[nodiscard]] QVariant cell(std::size_t row, int column, int role) const override;
+  /// The curves of the whole run, made once on a worker.
   struct Lines {
     explicit Lines(const Run& run);
     std::vector<analyzer::MemoryLine> all;
     std::vector<MemoryPeaks> peaks;  // parallel to it
   };
+  /// Which curves are shown together: those of all ranks for one quantity and one number of a device.
   struct Choice {
     analyzer::MemoryQuantity quantity = analyzer::MemoryQuantity::allocated;
     std::int32_t device = -1;
     bool operator==(const Choice&) const = default;
   };
+  /// The highest point of one curve in the range.
   struct Row {
     const MemoryPeaks* peaks;  // of lines_
     std::optional<analyzer::MemoryValue> peak;

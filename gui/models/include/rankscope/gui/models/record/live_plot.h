@@ -12,6 +12,7 @@ namespace rankscope::gui {
 
 /// A line per process; both axes go from 0 to 1.
 struct LivePlot {
+  /// The curve of one process.
   struct Line {
     QString name;
     std::vector<QPointF> points;  ///< x ascending
@@ -24,6 +25,7 @@ struct LivePlot {
 /// Durations of the last steps of each process, by when they began; "rank 3: 57" has done 57 in all.
 [[nodiscard]] LivePlot step_plot(const recording::LiveView& view);
 
+/// Whose memory is drawn.
 enum class MemoryOf : std::uint8_t { host, device };
 /// In place of the device's memory in use stands what the framework allocated, where it tells that.
 [[nodiscard]] LivePlot memory_plot(const recording::LiveView& view, MemoryOf memory);

@@ -11,6 +11,7 @@ class LiveTable : public TableModel {
   Q_OBJECT
 
  public:
+  /// In the order of the screen.
   enum Column : int {
     process,
     steps,

@@ -7,6 +7,7 @@
 
 namespace rankscope::gui {
 
+/// What is where a recording is to be written.
 enum class InTheWay : std::uint8_t {
   nothing,
   recording,   ///< nothing but a recording; may be replaced

@@ -9,12 +9,14 @@
 
 namespace rankscope::gui {
 
+/// How the line that the user typed becomes a process.
 enum class RecordWhat : std::uint8_t {
   command,     ///< a program and its arguments, started as they are
   shell_line,  ///< a line for /bin/sh
   trainer,     ///< the reference trainer
 };
 
+/// The options of `rankscope train` that have a field of their own.
 struct TrainerChoice {
   QString mode = QStringLiteral("ddp");
   int ranks = 2;
@@ -26,6 +28,7 @@ struct TrainerChoice {
   bool operator==(const TrainerChoice&) const = default;
 };
 
+/// All fields of the dialog as they were filled in, right or wrong.
 struct RecordForm {
   RecordWhat what = RecordWhat::command;
   QString command{};
@@ -42,22 +45,18 @@ struct RecordForm {
   bool operator==(const RecordForm&) const = default;
 };
 
-/// What can be chosen, as `rankscope record -h` and `rankscope train -h` say it.
+/// A box to check: an option of `rankscope record`, or a source. core/choices.h has what else can be chosen.
 struct RecordFlag {
-  std::string_view id;  ///< the option without its dashes
+  std::string_view id;  ///< an option is without its dashes
   std::string_view title;
 };
 [[nodiscard]] std::span<const RecordFlag> record_flags();
-[[nodiscard]] std::span<const RecordFlag> record_sources();
-struct TrainerMode {
-  std::string_view id;
-  bool one_rank = false;
-};
-[[nodiscard]] std::span<const TrainerMode> trainer_modes();
-[[nodiscard]] std::span<const std::string_view> trainer_models();
-[[nodiscard]] std::span<const std::string_view> fault_kinds();
+/// Those that are recorded by default.
+[[nodiscard]] std::vector<RecordFlag> record_sources();
 
+/// The fields beside which a problem can be shown.
 enum class RecordField : std::uint8_t { command, ranks, fault, trainer_more, folder, out, window, more };
+/// Why nothing can be started, in words for the user.
 struct RecordProblem {
   RecordField field{};
   QString sentence;

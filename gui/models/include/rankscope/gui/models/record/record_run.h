@@ -32,6 +32,7 @@ class LogTail {
   [[nodiscard]] const QString& open_line() const { return open_; }
 
  private:
+  /// How much of an escape sequence of a terminal has been read; sequences are left out of the lines.
   enum class Escape : std::uint8_t { none, begun, sequence, title };
   void take(QChar sign);
   void end_line();
@@ -47,6 +48,7 @@ class LogTail {
 /// The program `rankscope` beside this one, else in PATH. Fails (`cannot_write`) with what to do.
 [[nodiscard]] Result<QString> find_rankscope();
 
+/// A process to start, without a shell.
 struct RecordJob {
   QString program;        ///< rankscope
   QStringList arguments;  ///< of record or train
@@ -57,6 +59,7 @@ struct RecordJob {
 /// How long a job has to end after it was asked to, before it is asked by SIGTERM.
 inline constexpr std::chrono::milliseconds grace{15'000};
 
+/// From start to end; a stage is never gone back to, except by the next job.
 enum class RunStage : std::uint8_t {
   idle,  ///< nothing was started yet
   running,
@@ -64,6 +67,7 @@ enum class RunStage : std::uint8_t {
   ended,
 };
 
+/// One recording as a process of its own: starts it, collects what it prints, and ends it in steps.
 class RecordRun : public QObject {
   Q_OBJECT
 

@@ -21,6 +21,7 @@ struct LatenessCell {
   std::int64_t lag_ns = 0;  ///< the same minus the median of the ranks that have the step (metrics.md C4)
 };
 
+/// How much longer each rank worked in each step than the median rank did.
 struct Lateness {
   std::vector<RankId> ranks;                       ///< ascending
   std::vector<analyzer::Step> steps;               ///< the counted ones

@@ -12,6 +12,7 @@
 
 namespace rankscope::gui {
 
+/// A row of a table of the report, in words.
 struct ReportRow {
   QStringList cells;
   QString tip{};

@@ -27,10 +27,12 @@ class StepMapModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
+  /// What the difference in a cell is of.
   enum class Measure : std::uint8_t {
     lateness,   ///< own time (without waiting for others) minus that of the median rank in the same step
     step_time,  ///< window minus the median step
   };
+  /// Beside the texts that every view asks for.
   enum Role : int {
     shade_role = Qt::UserRole,  ///< int; none where the rank has no such step
     share_role,                 ///< double: difference / median step

@@ -40,6 +40,7 @@ class WhatIfModel : public TableModel {
  private:
   [[nodiscard]] std::size_t row_count() const override { return rows_.size(); }
   [[nodiscard]] QVariant cell(std::size_t row, int column, int role) const override;
+  /// A fix that can be tried, and what it saves by itself once that was computed.
   struct Row {
     QString text;
     QString meaning;

@@ -23,6 +23,7 @@ class SpanNames {
  public:
   explicit SpanNames(const Run& run);
 
+  /// A name in both forms, either of which may be what the user types.
   struct Name {
     StringId id;
     QString full;
@@ -34,9 +35,11 @@ class SpanNames {
   std::vector<Name> names_;
 };
 
+/// How the text of a query is read.
 enum class SearchSyntax : std::uint8_t { plain, regex };
 enum class SearchOrder : std::uint8_t { earliest, latest, longest, shortest };  ///< what comes first
 
+/// Which spans are looked for; all conditions must hold.
 struct SearchQuery {
   QString text;  ///< upper and lower case are the same
   SearchSyntax syntax = SearchSyntax::plain;

@@ -51,6 +51,7 @@ class Loader : public QObject {
   void failed(const rankscope::Error& error);
 
  private:
+  /// A thread and the number of the request that it works on; answers to older requests are ignored.
   struct Worker {
     std::uint64_t generation;
     std::jthread thread;

@@ -31,6 +31,7 @@ struct Filter {
   bool operator==(const Filter&) const = default;
 };
 
+/// How far the run is that is being opened; the one before stays until this one was read.
 enum class LoadState : std::uint8_t { nothing, reading, analyzing, ready };
 
 /// The run, its report, and what the user looks at. Lives in the GUI thread. Signals come after the change, and only if

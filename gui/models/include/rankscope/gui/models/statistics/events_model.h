@@ -23,6 +23,7 @@ class EventsModel : public TableModel {
 
   /// Nothing is listed for what nobody sees; it begins as passive.
   void set_active(bool active);
+  /// A lane that can be chosen, as the list of lanes names it.
   struct NamedLane {
     QString path;  ///< "rank 0 / main"
     LaneId lane;

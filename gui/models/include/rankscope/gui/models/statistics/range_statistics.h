@@ -27,11 +27,13 @@ struct NameTimes {
   bool operator==(const NameTimes&) const = default;
 };
 
+/// Where the time of one rank went in the range.
 struct RankTimes {
   RankId rank;
   analyzer::TimeSplit split;  ///< adds up to the range
 };
 
+/// A stretch of time, and what of the run is looked at in it.
 struct RangeQuestion {
   TimeRange range;
   std::vector<RankId> ranks{};  ///< ascending; empty: all, but beside lanes none, as those of processes without rank
@@ -41,6 +43,7 @@ struct RangeQuestion {
   bool operator==(const RangeQuestion&) const = default;
 };
 
+/// What ran in the range; it names its question, since the user may have asked another one since.
 struct RangeAnswer {
   RangeQuestion question;
   std::vector<RankTimes> ranks;  ///< empty as long as there is no closer look

@@ -12,6 +12,7 @@ struct PathStretch;
 
 namespace rankscope::gui {
 
+/// Why two spans belong together: a link of the run, or a common operation of several ranks.
 enum class FlowKind : std::uint8_t { launch, forward_backward, members, transfer };
 
 /// An arrow; for members of a collective: from the one that all or some have to wait for (the last one, or the root) to

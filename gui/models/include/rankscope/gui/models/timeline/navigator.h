@@ -117,6 +117,7 @@ class Navigator : public QObject {
   RangeHistory history_;
   std::vector<TimeMark> marks_;
   std::shared_ptr<const std::vector<bool>> lit_;
+  /// The middle of the mark that was gone to last, and what was in sight then.
   struct MarkPlace {
     RunTime middle;
     TimeRange visible;

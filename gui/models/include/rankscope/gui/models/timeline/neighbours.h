@@ -8,6 +8,7 @@
 
 namespace rankscope::gui {
 
+/// Of time, not of the screen.
 enum class Direction : std::uint8_t { back, forward };
 
 /// The next span of the same row of its lane, or of the same name on the lane.

@@ -12,6 +12,7 @@
 
 namespace rankscope::gui {
 
+/// What a strip stands for; hosts and ranks are the headers of the strips below them.
 enum class TrackKind : std::uint8_t { host, rank, steps, lane, counter };
 
 /// One strip of the timeline. Heights and places are in pixels that do not depend on the screen.
@@ -53,6 +54,7 @@ struct TrackOptions {
   double row_height = 16;
 };
 
+/// All strips with their places, made anew when something is folded, pinned or filtered.
 struct TrackList {
   std::vector<Track> tracks;  ///< pinned ones first, then from top to bottom
   double pinned_height = 0;

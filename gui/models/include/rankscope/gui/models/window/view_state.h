@@ -28,6 +28,7 @@ struct PinnedLane {
   bool operator==(const PinnedLane&) const = default;
 };
 
+/// What the viewer remembers of a recording, so that it opens again as it was closed.
 struct ViewState {
   /// Which recording it belongs to; copies of it under other names, too.
   struct Recording {

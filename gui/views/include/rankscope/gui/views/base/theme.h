@@ -6,6 +6,7 @@
 
 namespace rankscope::gui {
 
+/// `desktop` follows the desktop, also when that changes.
 enum class ThemeChoice : std::uint8_t { desktop, light, dark };
 
 /// As it was chosen last (settings, `theme`); `desktop` where nothing was.

@@ -92,6 +92,7 @@ class TimelineView : public QWidget {
 
  private:
   struct State;  // timeline_state.h
+  /// What a pressed mouse button holds, which decides what moving the mouse does.
   enum class Grip : std::uint8_t { none, area, pan, minimap, ruler };
 
   void connect_models();
