@@ -115,7 +115,8 @@ class DamagedInput : public ::testing::Test {
     const fs::path recording = folder_ / "run.rankscope";
     make_recording(recording);
     const fs::path pack = folder_ / "run.rankscope.tar.zst";
-    ASSERT_TRUE(analyzer::pack(std::span{&recording, 1}, pack, {.rank_map = {}, .progress = {}, .texts = Texts::as_recorded}));
+    ASSERT_TRUE(
+        analyzer::pack(std::span{&recording, 1}, pack, {.rank_map = {}, .progress = {}, .texts = Texts::as_recorded}));
     const std::string trace = read_file(fs::path{RANKSCOPE_CORPUS} / "kineto_reader" / "modern.json");
     write(folder_ / "rank0.json", trace);
     write(folder_ / "rank0.json.gz", testing::packed(trace));
