@@ -108,7 +108,7 @@ constexpr std::array all_rules{
          "is already reported as slow; power caps are left out",
          "10 % / 50 % / - of the samples", judge_throttling, true},
     Rule{"fusable", "several pointwise kernels in a row, which could perhaps be fused into one",
-         "the gain, or 20 % / - / - of the time in such kernels", judge_fusable, true},
+         "the gain, or such kernels take 20 % / - / - of the time", judge_fusable, true},
     Rule{"efficiency.load_balance", "ranks that compute more than others, unless a slow rank explains the difference",
          "load balance 90 % / 80 % / 65 %", judge_efficiency, true},
     Rule{"efficiency.communication",
