@@ -143,8 +143,8 @@ void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcom
   }
   outcome.summary.notes.push_back(error.message);
   outcome.summary.notes.push_back(
-      format("the recording is incomplete; the remaining segments are kept in {}: free some space, then run `rankscope "
-             "record --recover {}`",
+      format("the recording is incomplete; the remaining segments are kept in {}: solve the problem (for example, free "
+             "some space), then run `rankscope record --recover {}`",
              spool.string(), spool.string()));
   if (outcome.status == 0) outcome.status = status_recorder_failed;
 }

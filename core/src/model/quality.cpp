@@ -22,7 +22,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {records_unknown, "records_unknown", info,
      "The recording contains records of a newer version of the format; they were skipped. Use a newer rankscope to "
      "read them."},
-    {names_lost, "names_lost", error, "Some events refer to names that are missing."},
+    {names_lost, "names_lost", error,
+     "Some events refer to names that the file does not contain; they are shown without these names."},
     {names_shortened, "names_shortened", info,
      "Some names or attributes were too long (more than 4000 bytes in a recording, or 64 KiB in a trace of the PyTorch "
      "profiler). In a recording, the end of such a name was replaced by a number, so that different names stay "
