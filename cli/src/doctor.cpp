@@ -52,7 +52,7 @@ Line viewer_line() {
 Line clock_line() {
   const bool tsc = recording::TickClock::detect().source() == recording::ClockSource::tsc;
   return {tsc, "event clock", tsc ? "time-stamp counter" : "CLOCK_MONOTONIC",
-          "the Linux kernel does not trust the processor's counter, so each event costs about 20 ns more"};
+          "the Linux kernel does not trust the processor's time-stamp counter, so each event costs about 20 ns more"};
 }
 
 Line spool_line() {

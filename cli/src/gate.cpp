@@ -28,7 +28,7 @@ Result<double> share_from(std::string_view text) {
   std::string_view unit = text;
   const auto percent = take_number<double>(unit);
   if (percent && unit.empty())
-    return wrong(format("has no unit; write {}% for a percentage of the baseline's step", text));
+    return wrong(format("has no unit; write {}% for a percentage of the baseline's step time", text));
   if (!percent || (unit != "%" && unit != " %")) return wrong("is not a percentage; write a value such as 3%");
   if (*percent < 0 || *percent > most_percent)
     return wrong(format("is out of range; write a value from 0% to {:g}%", most_percent));
@@ -66,7 +66,9 @@ Action declare_gate(CLI::App& app, const Words&) {
   runs.label_b = "the run";
   app.add_option("RUN", runs.b, "the run to judge: a recording, a trace file or a folder of traces")->required();
   app.add_option("--baseline", runs.a, "the run to compare RUN with")->required();
-  app.add_option("--max-regression", arguments->limit, "how much longer a step may be, e.g. 3%")->required();
+  app.add_option("--max-regression", arguments->limit,
+                 "how much longer a step of RUN may be than a step of the baseline, e.g. 3%")
+      ->required();
   app.add_flag("--allow-different", arguments->allow_different,
                "also judge runs that differ in world size, batch or dtype");
   add_comparison(app, runs);

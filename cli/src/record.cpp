@@ -11,7 +11,7 @@ namespace {
 
 int recover(const collectors::RecordOptions& options, const std::string& spool) {
   if (!options.command.empty()) return say_usage_error("--recover takes no command", "record");
-  if (spool.empty()) return say_usage_error("--recover needs the folder that a killed recorder left", "record");
+  if (spool.empty()) return say_usage_error("--recover needs the folder that a killed recorder left behind", "record");
   const auto summary = collectors::recover({.spool = spool, .out = options.out, .talk = options.talk});
   return summary ? 0 : say(summary.error());
 }

@@ -34,7 +34,7 @@ void add_sources(CLI::App& app, RecordOptions& options) {
                "sample SM, tensor, DRAM, NVLink and PCIe activity with the GPUs' own counters, 200 times a second or, "
                "with =HZ, HZ times; needs permission and may lock the GPUs' clocks (docs/gpu.md)");
   app.add_option("--sample-hz", options.sample_hz,
-                 "samples of the host and of NVML per second (NVML: at most 5); 0 for none")
+                 "number of samples per second, of the host and through NVML (NVML: at most 5); 0 for none")
       ->capture_default_str()
       ->check(within<double>({}));
 }
@@ -47,12 +47,13 @@ void add_limits(CLI::App& app, RecordOptions& options) {
   app.add_option("--rank-env", options.rank_env,
                  "environment variable that contains the rank (default: those of torchrun, Slurm, Open MPI, PMI)");
   app.add_option("--window", options.window,
-                 "record only some steps (default: every step), given as wait,warmup,active,repeat: skip wait + warmup "
-                 "steps, record the next active steps, and do this repeat times, or until the end if repeat is 0");
+                 "record only some steps (default: every step), given as the numbers wait,warmup,active,repeat: skip "
+                 "'wait' plus 'warmup' steps, record the next 'active' steps, and do this 'repeat' times, or until the "
+                 "program ends if 'repeat' is 0");
   app.add_option(
          "--toggle", options.toggle,
-         "start with recording off. USR1 or USR2: this signal to rankscope turns recording on, the same signal again "
-         "turns it off, and so on. cuda: record from cudaProfilerStart to cudaProfilerStop")
+         "start with recording off. USR1 or USR2: each time rankscope receives this signal, recording is turned on or "
+         "off. cuda: record from the program's call to cudaProfilerStart until its call to cudaProfilerStop")
       ->check(not_empty);
   app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
       ->capture_default_str()

@@ -22,7 +22,7 @@ void add_comparison(CLI::App& app, TwoRuns& runs) {
   add_selection(app, runs.selection);
   app.add_flag(
       "--accept-losses", runs.accept_losses,
-      "also judge runs that lack data, ranks or steps or that ended with an error; only the recorded data is judged");
+      "also judge runs that lack data, ranks or steps, or that ended with an error; only the recorded data is judged");
   app.footer("docs/compare.md explains the output and every number. Options apply to both runs.");
 }
 

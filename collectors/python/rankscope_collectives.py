@@ -1,14 +1,15 @@
-"""Reports to the recorder which process groups torch.distributed makes; it sees their operations itself.
+"""Reports to the recorder which process groups torch.distributed creates; the recorder itself sees their operations.
 
-The recorder stands in front of the C++ functions of the backend Gloo (collectors/src/inject/c10d). What it cannot know
-is which group a backend belongs to: each new one is named here, with its members, and asked a question that does no
-harm, by which the recorder learns its address. No Python runs per operation.
+The recorder intercepts the C++ functions of the Gloo backend (collectors/src/inject/c10d), but does not know which
+group a backend belongs to. Therefore, this module reports the name and the members of each new group, and then calls a
+harmless function of its backend, from which the recorder learns the backend's address. No Python code runs per
+operation.
 """
 import functools
 import inspect
 import sys
 
-_RECORDED_BY_ITSELF = ("nccl",)  # NCCL's profiler interface tells its operations
+_RECORDED_BY_ITSELF = ("nccl",)  # NCCL's profiler interface reports its operations
 _NO_DESCRIPTION = ("", "undefined")
 
 
@@ -17,14 +18,14 @@ def _name_of(group_name, description):
 
 
 def _asked(backend):
-    """The backend and what is inside it: TORCH_DISTRIBUTED_DEBUG=DETAIL wraps each one."""
+    """Yields the backend and the one that it wraps, if any: TORCH_DISTRIBUTED_DEBUG=DETAIL wraps each backend."""
     while backend is not None:
         yield backend
         backend = getattr(backend, "wrapped_pg", None)
 
 
 class Groups:
-    """The groups of the process that were told."""
+    """Reports the groups of this process to the recorder, and which backends it cannot observe."""
 
     def __init__(self, torch, c10d, table, tell):
         self.torch = torch
@@ -35,7 +36,7 @@ class Groups:
         self.warned = set()
 
     def told(self, group, ranks):
-        """A group that this process is a member of; with one member nothing is communicated, and nothing is missing."""
+        """Reports a group of this process. A group with one member communicates nothing, so nothing is missing."""
         backends = [group._get_backend(device) for device in group._device_types]
         missed = backends if self.problem else self.missed(group, ranks, backends)
         if len(ranks) > 1:
@@ -43,7 +44,7 @@ class Groups:
                 self.warn_of(backend)
 
     def missed(self, group, ranks, backends):
-        """Those that the recorder did not meet. A wrapper counts as met when what it wraps was."""
+        """The backends that the recorder did not see. A wrapper counts as seen if the backend inside it was seen."""
         description = getattr(group, "group_desc", None) or ""
         name = _name_of(self.c10d._world.pg_names.get(group, group.group_name), description).encode()
         members = ",".join(str(rank) for rank in ranks).encode()
@@ -66,7 +67,7 @@ class Groups:
 
 
 def _after(function, action, guard):
-    """function, and then action(its arguments by name, its result)."""
+    """Wraps `function`: after each call, action(arguments by name, result) runs."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
@@ -79,7 +80,7 @@ def _after(function, action, guard):
 
 
 def observe_groups(torch, table, tell, guard):
-    """From now on each new group is told. guard(action) runs an action that must not disturb the program."""
+    """Reports each group that is created from now on. guard(action) runs what must not disturb the program."""
     distributed = getattr(torch, "distributed", None)
     c10d = sys.modules.get("torch.distributed.distributed_c10d")
     if c10d is None or not distributed.is_available():

@@ -1,15 +1,16 @@
-"""What `rankscope record` does inside a Python program that has imported torch; not loaded in any other.
+"""What `rankscope record` does inside a Python program that has imported torch; other programs do not load this module.
 
-- Operators and record_function ranges: PyTorch's own hook for tracers (emit_itt), on the thread that imported torch or
-  steps the optimizer, and on autograd's threads. The recorder answers ITT; no Python runs per operator.
-- Steps: told after each step of the optimizer that stepped first; the recorder makes spans of that.
-- Collectives: rankscope_collectives.py.
-- Where the user's code is: samples, rankscope_stacks.py; not there with --no-stacks.
-- backward(): a range. Bytes of CUDA's caching allocator: counters, once a step.
+- Operators and record_function ranges: PyTorch's own hook for tracers (emit_itt) reports them on the thread that
+  imported torch or that steps the optimizer, and on autograd's threads. The recorder receives these calls through ITT;
+  no Python code runs per operator.
+- Steps: reported after each step of the optimizer that stepped first; the recorder makes spans of them.
+- Collectives: see rankscope_collectives.py.
+- The current line of the user's code: sampled by rankscope_stacks.py, which is absent with --no-stacks.
+- backward(): recorded as a range. The bytes of CUDA's caching allocator are recorded as counters, once per step.
 
-A torch.profiler of the program takes precedence: operators are left to it while it runs. CUPTI is not: if the recorder uses
-it, the recording tells that the trace of torch.profiler has no work of GPUs. The program goes on whatever happens here; what
-goes wrong is told in the recording, once.
+While the program runs torch.profiler, operators are left to that profiler. CUPTI is not: if the recorder uses it, the
+trace of torch.profiler contains no GPU work, and the recording says so. The program continues whatever happens here;
+each problem is reported in the recording once.
 """
 import atexit
 import ctypes
@@ -57,7 +58,7 @@ class _Table(ctypes.Structure):
 
 
 def _recorder():
-    """The recorder's table; None where this process is not recorded."""
+    """The recorder's table; None if this process is not recorded."""
     library = ctypes.CDLL(os.environ["RANKSCOPE_INJECT_LIB"])
     library.rankscope_api.restype = ctypes.POINTER(_Table)
     table = library.rankscope_api()
@@ -69,7 +70,7 @@ def _path_beside(name):
 
 
 def _beside(name):
-    """A module of this folder, which is not on the module path."""
+    """Loads a module of this folder, which is not on the module path."""
     spec = importlib.util.spec_from_file_location(name, _path_beside(name))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -81,7 +82,7 @@ _collectives_told = []  # the first problem because of which collectives are not
 
 
 def _tell(table, problem, hides_collectives=False):
-    """All problems of the process as one fact, which `record` says at its end. What does not fit shows that it is cut."""
+    """Puts all problems of the process into one metadata entry, which `record` prints; "…" marks what is cut."""
     if len(problem) > _MOST_CHARACTERS:
         problem = problem[:_MOST_CHARACTERS - 1] + "…"
     if problem in _told:
@@ -116,7 +117,7 @@ class _Observer:
                   hides_collectives)
 
     def unless_failed(self, action, *arguments):
-        """What went wrong once is not tried again."""
+        """Runs an action, unless it has failed before."""
         if action.__name__ not in self.failed:
             self.quietly(action, *arguments)
 
@@ -135,7 +136,7 @@ class _Observer:
         finally:
             here.ours = False
 
-    def leave_operators(self):
+    def stop_observing_operators(self):
         here = self.here
         if getattr(here, "ranges", None) is None:
             return
@@ -147,7 +148,7 @@ class _Observer:
             here.ours = False
 
     def give_way_to_profilers(self):
-        """torch allows one profiler per thread: the program's own gets the place while it runs."""
+        """torch allows one profiler per thread: the recorder steps back while a profiler of the program runs."""
         profiler, here = self.profiler, self.here
         enable, disable, stop = profiler._enable_profiler, profiler._disable_profiler, profiler._run_on_profiler_stop
 
@@ -155,14 +156,14 @@ class _Observer:
             if getattr(here, "ours", False) or getattr(here, "other", False):
                 return enable(*args, **kwargs)
             here.observed = getattr(here, "ranges", None) is not None
-            self.quietly(self.leave_operators)
+            self.quietly(self.stop_observing_operators)
             here.other = True
             try:
                 started = enable(*args, **kwargs)
             except BaseException:
-                self.return_operators()
+                self.resume_observing_operators()
                 raise
-            self.unless_failed(self.tell_of_profiler_without_gpu, *args[1:2])
+            self.unless_failed(self.report_missing_gpu_work, *args[1:2])
             return started
 
         def disable_profiler():
@@ -170,7 +171,7 @@ class _Observer:
                 return disable()
             finally:
                 if getattr(here, "other", False):
-                    self.return_operators()
+                    self.resume_observing_operators()
 
         def run_on_profiler_stop():
             stop()
@@ -181,14 +182,14 @@ class _Observer:
         profiler._disable_profiler = disable_profiler
         profiler._run_on_profiler_stop = run_on_profiler_stop
 
-    def tell_of_profiler_without_gpu(self, activities=()):
-        """CUPTI takes one profiler per process: as long as the recorder is that one, the trace of torch.profiler has no
-        kernels and copies."""
+    def report_missing_gpu_work(self, activities=()):
+        """Only one profiler per process can use CUPTI: if that is the recorder, the trace of torch.profiler contains no
+        kernels or copies, and the recording says so."""
         if any(getattr(one, "name", "") == "CUDA" for one in activities) and self.table.holds_cupti():
             self.table.metadata(b"torch_profiler_without_gpu", b"the recorder uses CUPTI")
 
-    def return_operators(self):
-        """To this thread, if it was observed before the program's profiler started."""
+    def resume_observing_operators(self):
+        """Observes this thread again if it was observed before the program's profiler started."""
         self.here.other = False
         if self.here.observed:
             self.unless_failed(self.observe_operators)
@@ -234,7 +235,7 @@ class _Observer:
         def run_backward(*args, **kwargs):
             if is_compiling():
                 return run(*args, **kwargs)
-            self.unless_failed(self.follow_without_steps)
+            self.unless_failed(self.find_training_thread)
             table.push(_BACKWARD, b"backward", 8)
             try:
                 return run(*args, **kwargs)
@@ -243,12 +244,12 @@ class _Observer:
 
         autograd._engine_run_backward = run_backward
 
-    def follow_without_steps(self):
-        """A program that updates its weights itself calls no optimizer; where it backpropagates it trains."""
+    def find_training_thread(self):
+        """A program that updates its weights itself steps no optimizer: the thread that calls backward() is sampled."""
         if self.stacks is not None and not self.stacks.follows():
             self.stacks.follow(threading.get_ident())
 
-    def begin_operators(self):
+    def start_observing_operators(self):
         self.give_way_to_profilers()
         itt = getattr(getattr(self.torch, "profiler", None), "itt", None)
         if itt is None or not itt.is_available():
@@ -257,8 +258,8 @@ class _Observer:
         self.observes_operators = True
         self.unless_failed(self.observe_operators)
         # The children of a fork are loader workers and the like; they have nothing to do with the steps.
-        atexit.register(self.quietly, self.leave_operators)
-        os.register_at_fork(after_in_child=lambda: self.quietly(self.leave_operators))
+        atexit.register(self.quietly, self.stop_observing_operators)
+        os.register_at_fork(after_in_child=lambda: self.quietly(self.stop_observing_operators))
 
     def observe_collectives(self):
         def name_group(action):
@@ -281,11 +282,11 @@ class _Observer:
         self.quietly(self.sample_stacks)
         self.quietly(self.observe_collectives, hides_collectives=True)
         self.quietly(self.observe_backward)
-        self.quietly(self.begin_operators)
+        self.quietly(self.start_observing_operators)
 
 
 def observe(torch):
-    """Has torch, whose import has just ended, tell the recorder of this process, if there is one."""
+    """Starts to observe torch, whose import has just ended, if this process has a recorder."""
     try:
         table = _recorder()
     except (KeyError, OSError, AttributeError):

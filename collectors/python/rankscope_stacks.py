@@ -1,9 +1,10 @@
-"""Samples at which line of the user's code the training thread is, and the loader workers that it forks.
+"""Samples the current line of the user's code, on the training thread and in the loader workers that it forks.
 
-A thread looks at the stack about 20 times a second, at uneven distances, and marks the innermost line that belongs
-neither to PyTorch nor to Python's library: "Tokens.__getitem__ data.py:31", with the time since the look before. Workers
-look at themselves, more seldom, and write the same into a pipe, so that they need no recording of their own. Pauses of
-the garbage collector are marked, too. Nothing runs per line or call of the program.
+About 20 times per second, at irregular intervals, a separate thread looks at the stack of the training thread. It marks
+the innermost line that belongs neither to PyTorch nor to Python's library, such as "Tokens.__getitem__ data.py:31",
+with the time since the previous sample. Workers sample themselves less often, and write their samples into a pipe, so
+that they need no recording of their own. Long pauses of the garbage collector are marked, too. Nothing runs per line or
+call of the program.
 """
 import gc
 import os
@@ -24,12 +25,12 @@ _dice = random.Random()  # of its own: the program's sequence of random numbers 
 
 
 def _wait(distance):
-    """Uneven, so that no rhythm of the program is met."""
+    """Sleeps for an irregular time, so that samples do not fall into a rhythm of the program."""
     time.sleep(distance * _dice.uniform(0.5, 1.5))
 
 
 class _Places:
-    """Names the innermost line of a stack that the user wrote."""
+    """Finds and names the innermost line of the user's code in a stack."""
 
     def __init__(self, torch):
         folders = [os.path.dirname(file) + os.sep for file in (torch.__file__, os.__file__, __file__)]
@@ -48,7 +49,7 @@ class _Places:
         return rank
 
     def of(self, frame, last=None):
-        """Frames from `frame` outwards, up to one of the file `last`. Where none is the user's, an installed package's."""
+        """Searches from `frame` outwards, up to the file `last`. If no frame is the user's, takes one of a package."""
         packages = None
         while frame is not None:
             file = frame.f_code.co_filename
@@ -74,7 +75,7 @@ class _Places:
 
 
 class _Pipe:
-    """From the workers to the process that forked them. Neither side ever waits for the other."""
+    """Carries samples from the workers to the process that forked them. Neither side ever waits for the other."""
 
     def __init__(self):
         self.reads, self.writes = os.pipe()
@@ -84,14 +85,14 @@ class _Pipe:
         self.rest = b""
 
     def is_open(self, end):
-        """Programs that close all files may have another one there by now, or none."""
+        """False if the program has closed this file, even if it has opened another one under the same number."""
         try:
             return os.fstat(end).st_ino == self.inode
         except OSError:
             return False
 
     def close(self, end):
-        """Never a file of the program that took its place."""
+        """Closes this end, but never a file that the program has opened under the same number."""
         if self.is_open(end):
             os.close(end)
 
@@ -112,7 +113,7 @@ class _Pipe:
 
 
 class Sampler:
-    """Of one process; it begins with the first step, or backward()."""
+    """Samples one process, from its first step or its first backward() on."""
 
     def __init__(self, torch, table, guard):
         self.table = table
@@ -122,13 +123,13 @@ class Sampler:
         self.pipe = None
         self.to_parent = None  # of a process that was forked
         self.pause_began = 0
-        os.register_at_fork(before=lambda: guard(self.make_pipe), after_in_child=lambda: guard(self.look_in_child))
+        os.register_at_fork(before=lambda: guard(self.make_pipe), after_in_child=lambda: guard(self.sample_child))
 
     def follows(self):
         return self.thread is not None
 
     def follow(self, thread):
-        """From now on this one trains."""
+        """Samples this thread from now on: it is the one that trains."""
         begun, self.thread = self.thread is not None, thread
         if begun:
             return
@@ -140,7 +141,7 @@ class Sampler:
         self.thread = None
 
     def sample_stacks(self):
-        """Marks its end, however it comes: what follows was not sampled."""
+        """Samples until it is stopped or fails, and marks the end: nothing was sampled after that."""
         try:
             self.sample_until_stopped()
         finally:
@@ -188,7 +189,7 @@ class Sampler:
         if self.pipe is None:
             self.pipe = _Pipe()
 
-    def look_in_child(self):
+    def sample_child(self):
         self.thread = None
         if self.to_parent is not None:
             self.to_parent.close(self.to_parent.writes)  # that of its parent
@@ -222,7 +223,7 @@ class Sampler:
             before = now
 
     def collected(self, phase, _):
-        """A pause is told when it is over, by its length, since most are too short to be told at all."""
+        """Marks a pause when it is over, with its length, since most pauses are too short to be marked at all."""
         if get_ident() != self.thread:
             return
         now = time.monotonic_ns()
@@ -234,7 +235,7 @@ class Sampler:
 
 
 def _sample_of(line):
-    """Worker, time and place; nothing if the line was damaged, as by a program that writes into files of others."""
+    """Worker, time and place; None if the line is damaged, for example because the program wrote into the pipe."""
     parts = line.split(b" ", 2)
     if len(parts) == 3 and all(part.isdigit() and len(part) < 19 for part in parts[:2]):
         return int(parts[0]), int(parts[1]), parts[2]

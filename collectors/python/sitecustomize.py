@@ -1,8 +1,8 @@
-"""First on the module path of recorded Python programs: lets rankscope into those that import PyTorch.
+"""Starts rankscope's hook in recorded Python programs that import PyTorch; its folder is first on their module path.
 
-Takes itself out of the module path, waits for torch, and runs the sitecustomize that would have been found without it.
-What goes wrong here is none of the program's business: it runs as if it were not recorded, and `record` says at its end
-that no operators were.
+This module takes its folder out of the module path, watches for the import of torch, and runs the sitecustomize module
+that Python would have found otherwise. Errors here do not affect the program: it then runs without the hook, and
+`record --pytorch` reports at the end that no operators were recorded.
 """
 import os
 import sys
@@ -10,7 +10,7 @@ from _thread import get_ident
 
 
 class _TorchFinder:
-    """Steps aside when torch is looked for, and has rankscope_pytorch.py observe it when its import has ended."""
+    """Lets the other finders find torch, and starts rankscope_pytorch.py when the import of torch has ended."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -31,7 +31,7 @@ class _TorchFinder:
         return spec
 
     def wait_for(self, loader):
-        """To be looked for is not to be imported: this loader may never be used, and there may be another one."""
+        """Waits until this loader executes torch. It may never do so: another loader may be used, or none."""
         own = getattr(loader, "__dict__", None)
         if own is None or isinstance(loader, type) or not hasattr(loader, "exec_module"):
             return  # of a kind that cannot be followed
@@ -62,13 +62,13 @@ class _TorchFinder:
 
 
 def _wait_for_torch(folder):
-    """A recording inside another one leaves torch to that which comes first."""
+    """Installs the finder, unless a recorder around this one has already installed its own."""
     if not any(type(finder).__name__ == _TorchFinder.__name__ for finder in sys.meta_path):
         sys.meta_path.insert(0, _TorchFinder(folder))
 
 
 def _run_the_other():
-    """The sitecustomize of the user or the distribution, if there is one, takes this module's place."""
+    """Runs the sitecustomize of the user or the distribution, if there is one, in place of this module."""
     from importlib.machinery import PathFinder
     from importlib.util import module_from_spec
 

@@ -87,7 +87,7 @@ Result<std::string> read_regular_file(const fs::path& path, std::uint64_t most_b
   const int code = errno;
   close(file);
   if (size > most_bytes)
-    return fail(ErrorKind::unreadable, format("{} has {} bytes, but it cannot need more than {}; it is damaged",
+    return fail(ErrorKind::unreadable, format("{} has {} bytes, but a file of this kind has at most {}; it is damaged",
                                               path.string(), size, most_bytes));
   if (done) return text;
   return fail(ErrorKind::unreadable,

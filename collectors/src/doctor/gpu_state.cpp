@@ -75,7 +75,7 @@ std::string sampling_problem(const std::string& library) {
 
 /// By what the kernel module permits, what this process may do, and what CUPTI can. `root` holds /proc.
 GpuState counter_state(const fs::path& root, const cupti::Library& library) {
-  GpuState state{false, "GPU counters", "no NVIDIA kernel module", "only --pm-sampling needs them"};
+  GpuState state{false, "GPU counters", "no NVIDIA kernel module", "only --pm-sampling needs these counters"};
   const auto admin_only = value_in(root / "proc/driver/nvidia/params", "RmProfilingAdminOnly");
   if (!admin_only) return state;
   const std::string own = privilege(root);
@@ -84,13 +84,13 @@ GpuState counter_state(const fs::path& root, const cupti::Library& library) {
                 : state.good       ? "only for the administrator (RmProfilingAdminOnly); allowed here by " + own
                                    : "only for the administrator (RmProfilingAdminOnly)";
   state.advice =
-      "only --pm-sampling needs them: an administrator can write `options nvidia "
+      "only --pm-sampling needs these counters: an administrator can write `options nvidia "
       "NVreg_RestrictProfilingToAdminUsers=0` into a file in /etc/modprobe.d and reload the driver, or give the job "
       "CAP_SYS_ADMIN (driver R565 and later: CAP_PERFMON; in a container: --cap-add=SYS_ADMIN)";
   if (!state.good || !library.problem.empty()) return state;
   const std::string problem = sampling_problem(library.path);
   if (problem.empty()) return state;
-  return {false, state.what, state.found + "; " + problem, "only --pm-sampling needs it"};
+  return {false, state.what, state.found + "; " + problem, "only --pm-sampling needs these counters"};
 }
 
 constexpr int oldest_nccl = 22300;
@@ -127,8 +127,8 @@ GpuState driver_state(const fs::path& root) {
     state.found = "none: libcuda.so.1 cannot be loaded";
     if (!module.empty() || host_devices(root).nvidia)
       state.advice =
-          "the host has the driver, but this container does not: start the container with GPUs (docker --gpus all, "
-          "apptainer --nv)";
+          "the NVIDIA kernel module or GPU devices are there, but this library is not: in a container, start the "
+          "container with GPUs (docker --gpus all, apptainer --nv); otherwise, install the driver's libraries";
     return state;
   }
   if (!module.empty()) state.found += ", " + module;

@@ -41,7 +41,7 @@ Result<fs::path> write_pytorch_hook(const fs::path& spool, Stacks stacks) {
   if (folder.string().find(':') != std::string::npos)
     return fail(ErrorKind::cannot_write,
                 format("PyTorch cannot be observed: {} contains a colon, and PYTHONPATH is split at colons; set "
-                       "RANKSCOPE_SPOOL to a folder without colons",
+                       "RANKSCOPE_SPOOL to a folder whose path contains no colon",
                        spool.string()));
   std::error_code error;
   fs::create_directory(folder, error);

@@ -143,19 +143,22 @@ void keep_spool(const Error& error, const fs::path& spool, RecordOutcome& outcom
   }
   outcome.summary.notes.push_back(error.message);
   outcome.summary.notes.push_back(
-      format("the recording is incomplete; the remaining segments are kept in {}: free some space, then run `rankscope "
-             "record --recover {}`",
+      format("the recording is incomplete; the remaining segments are kept in {}: solve the problem (for example, free "
+             "some space), then run `rankscope record --recover {}`",
              spool.string(), spool.string()));
   if (outcome.status == 0) outcome.status = status_recorder_failed;
 }
 
+/// Processes that could not be recorded, sampled or read are reported as such, not as absent.
 void note_absence(const InjectSettings& settings, RecordSummary& summary) {
-  if (summary.processes > 0) return;
+  const auto failed = summary.not_recorded + summary.not_watched + summary.unreadable;
+  if (summary.processes > 0 || failed > 0) return;
   summary.notes.emplace_back(
       settings.collect.has(Source::host)
-          ? "nothing was recorded: no process used NVTX, CUDA or the annotation API, and none ran for at least a "
-            "second (0.2 s with a rank)"
-          : "nothing was recorded: no process used NVTX, CUDA or the annotation API");
+          ? "nothing was recorded: no process reported events to the recorder through CUDA, NCCL, NVTX, PyTorch or the "
+            "annotation API, and none ran for at least a second (0.2 s with a rank)"
+          : "nothing was recorded: no process reported events to the recorder through CUDA, NCCL, NVTX, PyTorch or the "
+            "annotation API");
 }
 
 /// What was asked for is never left out silently.
@@ -215,14 +218,14 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary, spool);
   if (gathered) {
     discard(spool, out.path);
+    note_absence(settings, outcome.summary);
   } else {
     keep_spool(gathered.error(), spool, outcome);
   }
-  note_absence(settings, outcome.summary);
   if (settings.toggled == ToggledBy::cuda && outcome.summary.sources.started == 0)
     outcome.summary.notes.emplace_back(
-        "--toggle cuda: no call of cudaProfilerStart was seen, so no events were recorded; only the source cupti can "
-        "see that call");
+        "--toggle cuda: no call to cudaProfilerStart was seen, so no events were recorded; only the source cupti sees "
+        "such calls: check that --collect includes cupti and that the program calls cudaProfilerStart");
   note_container(options, conditions, outcome.summary);
   note_sources(options, conditions, outcome.summary);
   note_details(settings.details, outcome.summary);
@@ -241,10 +244,9 @@ Result<fs::path> preloadable(const fs::path& library, const fs::path& spool) {
   if (error)
     return fail(ErrorKind::cannot_write, format("cannot create the link {}: {}", link.string(), error.message()));
   if (link.string().find_first_of(" :") == std::string::npos) return link;
-  return fail(
-      ErrorKind::cannot_write,
-      format("the paths {} and {} both contain a space or a colon; set RANKSCOPE_SPOOL to a folder without them",
-             library.string(), spool.string()));
+  return fail(ErrorKind::cannot_write, format("the paths {} and {} both contain a space or a colon; set "
+                                              "RANKSCOPE_SPOOL to a folder whose path contains neither",
+                                              library.string(), spool.string()));
 }
 
 }  // namespace
@@ -254,14 +256,14 @@ Result<fs::path> find_inject_library() {
   if (const char* const named = std::getenv(variable::library); named != nullptr && *named != '\0') {
     if (fs::is_regular_file(named, error)) return fs::absolute(named);
     return fail(ErrorKind::cannot_write,
-                format("{} is {}, which does not exist; set it to the path of librankscope_inject.so, or unset it",
+                format("{} is {}, which is not a file; set it to the path of librankscope_inject.so, or unset it",
                        variable::library, named));
   }
   const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
   for (const fs::path& beside : {folder, folder.parent_path() / "lib", folder.parent_path() / "bin"}) {
     if (fs::is_regular_file(beside / inject_library_name, error)) return beside / inject_library_name;
   }
-  return fail(ErrorKind::cannot_write, format("{} is neither in {} nor in ../lib; set {} to its path",
+  return fail(ErrorKind::cannot_write, format("{} is not in {}, ../lib or ../bin; set {} to its path",
                                               inject_library_name, folder.string(), variable::library));
 }
 
@@ -314,7 +316,9 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   outcome.summary.notes = environment.warnings;
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(
-        format("--toggle {0}: SIG{0} was never received, so no events were recorded", options.toggle));
+        format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "
+               "command runs",
+               options.toggle));
   return finish(
       options,
       {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(), signals.stopped_at_unix_ns()},

@@ -119,7 +119,8 @@ Result<SpoolState> check_spool(const fs::path& spool) {
   if (!is_spool(state))
     return fail(
         ErrorKind::unreadable,
-        format("--recover: {} is not a folder that a recorder left; `rankscope doctor` lists such folders", name));
+        format("--recover: {} is not a folder that a recorder left behind; `rankscope doctor` lists such folders",
+               name));
   if (state.use == SpoolUse::elsewhere)
     return fail(ErrorKind::cannot_write,
                 format("--recover: {} belongs to a recorder on host {}, which may still be running; recover it there",
@@ -168,9 +169,9 @@ Result<fs::path> recovered_out(const RecoverOptions& options, SpoolState& state)
   fs::path wished = options.out.empty() ? state.out() : options.out;
   if (!wished.has_filename()) wished = wished.parent_path();
   if (wished.empty())
-    return fail(
-        ErrorKind::usage,
-        format("--recover: {} does not say which recording it belongs to; give one with --out", state.path.string()));
+    return fail(ErrorKind::usage,
+                format("--recover: {} does not say which recording it belongs to; give the recording with --out",
+                       state.path.string()));
   for (const recording::SpoolMark& mark : recording::spool_marks_of(wished))
     if (mark.spool == state.path) return wished;
   if (can_take(wished, state.path)) RS_TRY_VOID(move_to(wished, state));

@@ -122,8 +122,8 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
     notes.emplace_back("cupti: CUDA was initialised, but no kernel or copy ran while events were recorded");
   if (asked.has(Source::pm) && story.sampled_gpus == 0 && !failed(story, Source::pm))
     notes.emplace_back(
-        "pm: no GPU was sampled, because no process kept a primary CUDA context, as the CUDA runtime creates it, for "
-        "long enough");
+        "pm: no GPU was sampled, because no process kept a primary CUDA context (the one that the CUDA runtime "
+        "creates) for long enough");
   if (const char* const daemon = std::getenv("KINETO_USE_DAEMON"); asked.has(Source::cupti) && daemon != nullptr)
     notes.emplace_back(
         "cupti: KINETO_USE_DAEMON is set, so kernels and copies are missing from the first use of torch.profiler on, "

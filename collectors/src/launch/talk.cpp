@@ -39,8 +39,10 @@ std::string summary_text(const RecordSummary& summary) {
         counted(summary.events_dropped, "event"));
   }
   if (summary.not_recorded > 0) {
-    text += format("rankscope: {} could not be recorded: no segment file could be created\n",
-                   counted(summary.not_recorded, "process"));
+    text += format(
+        "rankscope: {} could not be recorded: no segment file could be created; set RANKSCOPE_SPOOL to a writable "
+        "folder with free space\n",
+        counted(summary.not_recorded, "process"));
   }
   if (summary.not_watched > 0) {
     text += format(

@@ -63,7 +63,7 @@ std::string NvmlSampler::load(const std::string& library) {
   absent_ = handle == nullptr;
   if (absent_)
     return format(
-        "{} cannot be loaded: there is no NVIDIA driver, or it is not visible in this container; in a container, "
+        "{} cannot be loaded: there is no NVIDIA driver, or a container hides it; in a container, "
         "NVIDIA_DRIVER_CAPABILITIES must include utility",
         library);
   const auto find = [handle](const char* name, auto& function) {

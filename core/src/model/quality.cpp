@@ -22,7 +22,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {records_unknown, "records_unknown", info,
      "The recording contains records of a newer version of the format; they were skipped. Use a newer rankscope to "
      "read them."},
-    {names_lost, "names_lost", error, "Some events refer to names that are missing."},
+    {names_lost, "names_lost", error,
+     "Some events refer to names that the file does not contain; they are shown without these names."},
     {names_shortened, "names_shortened", info,
      "Some names or attributes were too long (more than 4000 bytes in a recording, or 64 KiB in a trace of the PyTorch "
      "profiler). In a recording, the end of such a name was replaced by a number, so that different names stay "
@@ -60,7 +61,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The clocks of different hosts could not be aligned well. The report says how far apart they may be, and which "
      "comparisons it leaves out for this reason."},
     {manifest_unreadable, "manifest_unreadable", info,
-     "manifest.json is missing or damaged, so some facts about the run are unknown."},
+     "manifest.json is missing, or an impossibly large number of ranks was recorded, so some facts about the run are "
+     "unknown."},
     {steps_partial, "steps_partial", info,
      "Steps that are cut off, incomplete or missing on some rank are left out of the statistics."},
     {steps_uneven, "steps_uneven", info,
@@ -101,7 +103,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {events_malformed, "events_malformed", data_loss,
      "Some events of a trace are not valid JSON and were left out. Record again with a newer profiler if they matter."},
     {events_repaired, "events_repaired", info,
-     "Some events contain strings with unescaped quotes; where these strings end is a guess."},
+     "Some events contain strings with unescaped quotes, so the ends of these strings had to be guessed."},
     {events_incomplete, "events_incomplete", data_loss,
      "Events without a name, category, thread or time, and collectives that were exported incompletely, were left "
      "out."},
@@ -111,15 +113,15 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {categories_unknown, "categories_unknown", info,
      "Events of unknown categories are kept as plain ranges and are not part of the breakdown of a rank's time."},
     {times_unusable, "times_unusable", data_loss,
-     "Some device activities were left out because their times are unusable (0, longer than a day, or beyond 120 "
-     "years). Their time counts as idle."},
+     "Some device activities were left out because their recorded times are impossible (for example, 0, or longer "
+     "than a day). The time that they really took counts as idle."},
     {time_rounded_us, "time_rounded_us", info,
      "The trace has times in whole microseconds: events shorter than 1 us may have no length, and their order within 1 "
      "us is unknown."},
     {base_time_differs, "base_time_differs", info,
      "Trace files have different base times; all times were converted to a common base."},
     {time_origin_unknown, "time_origin_unknown", info,
-     "A trace does not say when its clock started; times in that file start at its first event."},
+     "A trace file does not say when its clock started, so its times count from its first event."},
     {kernels_without_launch, "kernels_without_launch", info,
      "Some device activities have no launch call in the trace, as happens at the edges of the recorded window and with "
      "CUDA graphs."},
@@ -183,9 +185,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The GPUs' counters were sampled (--pm-sampling), which may keep the GPUs' clocks fixed. Compare durations only "
      "with recordings made the same way."},
     {comm_not_announced, "comm_not_announced", info,
-     "NCCL reported operations that the program had not announced for the same ranks. Reported and announced "
-     "operations are both counted, so the number of bytes may be too high. Announce each operation before NCCL is "
-     "called, on the thread that calls it."},
+     "NCCL reported operations that the program had not announced (collective_enqueued in annotate.h), although it "
+     "announced other operations of the same ranks. Reported and announced operations are both counted, so the number "
+     "of bytes may be too high. Announce each operation before NCCL is called, on the thread that calls it."},
     {comm_announced_only, "comm_announced_only", info,
      "NCCL did not report some of the collectives that the program announced, although it reported others of the same "
      "group. The times of the unreported ones were taken on the host."},

@@ -117,7 +117,7 @@ TEST(CuptiWindow, AProgramThatNeverStartsTheProfilerIsTold) {
   const Folder folder;
   const Recorded recorded = play(folder, "some", {}, toggled_by("cuda"));
   EXPECT_EQ(recorded.status, 0);
-  EXPECT_THAT(recorded.summary.notes, Contains(HasSubstr("--toggle cuda: no call of cudaProfilerStart was seen")));
+  EXPECT_THAT(recorded.summary.notes, Contains(HasSubstr("--toggle cuda: no call to cudaProfilerStart was seen")));
 }
 
 }  // namespace

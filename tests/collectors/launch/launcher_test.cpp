@@ -197,6 +197,15 @@ TEST(Launcher, AShortProcessWithoutRankAndEventsLeavesNothing) {
   EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("none ran for at least a second")));
 }
 
+TEST(Launcher, AProcessWhoseSegmentCannotBeReadIsNotSaidToHaveDoneNothing) {
+  const Folder folder;
+  const Recorded recorded = record(folder, shell("echo RSSEGMT >$RANKSCOPE_SEGMENTS/host-1-2.rseg"));
+  EXPECT_EQ(recorded.status, 0);
+  EXPECT_EQ(recorded.summary.processes, 0U);
+  EXPECT_EQ(recorded.summary.unreadable, 1U);
+  EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("this process is missing from the recording")));
+}
+
 TEST(Launcher, AHostWithoutGpuIsSaidOnceAndTheRestIsRecorded) {
   const Folder folder;
   RecordOptions options{.command = {program("annotate_actor")}};

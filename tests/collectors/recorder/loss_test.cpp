@@ -74,6 +74,8 @@ TEST(Loss, AProcessWithoutRoomForASegmentIsCounted) {
   const Recorded recorded = record(folder, with_file_limit(16, {program("nvtx_actor"), "pushes", "1000"}));
   EXPECT_EQ(recorded.status, 0);
   EXPECT_EQ(recorded.summary.not_recorded, 1U);
+  EXPECT_THAT(recorded.summary.notes,
+              ::testing::Not(::testing::Contains(::testing::HasSubstr("nothing was recorded"))));
 }
 
 }  // namespace

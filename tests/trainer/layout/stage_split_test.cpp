@@ -35,7 +35,8 @@ TEST(StageSplit, TakesWhatItIsTold) {
 
 TEST(StageSplit, SaysWhatDoesNotFit) {
   EXPECT_EQ(refused("", 3, 4),
-            "4 stages cannot share the 3 blocks of the model mlp; use fewer ranks or chunks, or more --layers");
+            "4 stages cannot share the 3 blocks of the model mlp; use fewer ranks or chunks, or a model with more "
+            "blocks (gpt and mlp: more --layers)");
   EXPECT_EQ(refused("2,3", 5, 3), "--split 2,3: it has 2 parts, but the number of stages is 3");
   EXPECT_EQ(refused("2,2", 5, 2), "--split 2,2: its parts do not add up to the 5 blocks of the model mlp");
   EXPECT_EQ(refused("18446744073709551615,6", 5, 2),

@@ -57,8 +57,10 @@ std::vector<std::size_t> balanced_split(std::span<const double> costs, std::size
 Result<std::vector<std::size_t>> split_blocks(const std::string& split, std::span<const double> costs,
                                               std::size_t parts, const SplitWords& words) {
   if (costs.size() < parts) {
-    return fail(ErrorKind::usage, format("{} {} cannot share the {} of the model {}; use fewer {}, or more --layers",
-                                         parts, words.parts, counted(costs.size(), "block"), words.model, words.fewer));
+    return fail(ErrorKind::usage,
+                format("{} {} cannot share the {} of the model {}; use fewer {}, or a model with more blocks (gpt and "
+                       "mlp: more --layers)",
+                       parts, words.parts, counted(costs.size(), "block"), words.model, words.fewer));
   }
   if (split.empty()) return balanced_split(costs, parts);
   RS_TRY(const auto sizes, numbers_of(split));

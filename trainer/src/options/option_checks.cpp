@@ -143,8 +143,8 @@ Result<void> check_together(const TrainOptions& o) {
   }
   const ModelOptions& model = o.model;
   if (is_convolutional(model.kind) && (model.layers | model.hidden | model.heads | model.sequence) != 0) {
-    return fail(ErrorKind::usage, format("--layers, --hidden, --heads and --seq cannot be used with --model {}, whose "
-                                         "name fixes its size; use --scale",
+    return fail(ErrorKind::usage, format("--layers, --hidden, --heads and --seq cannot be used with --model {}; only "
+                                         "--scale sets the size of this model",
                                          name_of(model.kind)));
   }
   if (model.kind == ModelKind::mlp && (model.heads | model.sequence) != 0)

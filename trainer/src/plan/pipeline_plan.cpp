@@ -81,11 +81,12 @@ Result<PipelinePlan> plan_from_file(const PipelineOptions& options, int ranks) {
                                          counted(plan.ranks.size(), "line"), counted(ranks, "rank")));
   }
   if (options.micro_batches > 0 && options.micro_batches != plan.micro_batches) {
-    return fail(ErrorKind::usage, format("--micro-batches {}: the schedule in {} has {}", options.micro_batches, path,
-                                         plan.micro_batches));
+    return fail(ErrorKind::usage, format("--micro-batches {}: the schedule in {} has {}; omit --micro-batches",
+                                         options.micro_batches, path, plan.micro_batches));
   }
   if (options.chunks > 0) {
-    return fail(ErrorKind::usage, format("--chunks: the schedule in {} already sets the chunks of each rank", path));
+    return fail(ErrorKind::usage,
+                format("--chunks: the schedule in {} already sets the chunks of each rank; omit --chunks", path));
   }
   return plan;
 }
