@@ -180,7 +180,7 @@ std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t 
   add("(unknown)", std::string{empty_cell}, holders.unknown_bytes);
   if (largest->released_unknown + largest->reused > 0)
     noted.notes.push_back(
-        format("Not matched: {} of blocks from before the recording, and {} whose release was not recorded.",
+        format("Not matched: {} of blocks allocated before the recording, and {} whose release was not recorded.",
                counted(largest->released_unknown, "release"), counted(largest->reused, "block")));
   return {std::move(noted)};
 }

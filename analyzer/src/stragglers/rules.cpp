@@ -116,8 +116,8 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
     finding.rank = row.rank;
     finding.title = row.persistence == Persistence::persistent
                         ? format("rank {} is slower than its peers{}{} ({:.2f} x, {})", row.rank.value,
-                                 when.empty() ? "" : " ", when, row.slowdown, name_of(row.kind))
-                        : format("rank {} stalls {} ({})", row.rank.value, when, name_of(row.kind));
+                                 when.empty() ? "" : " ", when, row.slowdown, short_words_of(row.kind))
+                        : format("rank {} stalls {} ({})", row.rank.value, when, short_words_of(row.kind));
     finding.evidence = row.evidence + code_text(row);
     finding.evidence += slow_paths_of(report, row);
     if (const std::string more = together_text(row); !more.empty()) finding.evidence += "; " + more;

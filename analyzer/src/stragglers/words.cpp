@@ -72,6 +72,24 @@ std::string_view behaviour_of(const Straggler& row) {
   return {};
 }
 
+std::string_view short_words_of(StragglerKind kind) {
+  switch (kind) {
+    case StragglerKind::compute:
+      return "compute";
+    case StragglerKind::host:
+      return "host";
+    case StragglerKind::data:
+      return "data";
+    case StragglerKind::network:
+      return "network";
+    case StragglerKind::memory:
+      return "copies";
+    case StragglerKind::mixed:
+      return "several causes";
+  }
+  return "?";
+}
+
 std::string_view name_of(StragglerKind kind) {
   switch (kind) {
     case StragglerKind::compute:

@@ -65,16 +65,18 @@ std::optional<RankId> first_of(const std::vector<RankId>& ranks) {
 }
 
 std::vector<TableColumn> comparison_columns() {
-  const auto number = [](const QString& title) {
-    return TableColumn{title, ComparisonModel::tr("Mean per step and rank"), Align::right};
+  const auto number = [](const QString& title, const QString& meaning) {
+    return TableColumn{title, meaning, Align::right};
   };
+  const QString mean = ComparisonModel::tr("Mean per step and rank");
   return {{ComparisonModel::tr("What")},
           {ComparisonModel::tr("Kind")},
-          number(ComparisonModel::tr("In A")),
-          number(ComparisonModel::tr("In B")),
-          number(ComparisonModel::tr("Change")),
-          number(ComparisonModel::tr("Change in %")),
-          number(ComparisonModel::tr("In % of the step"))};
+          number(ComparisonModel::tr("In A"), mean),
+          number(ComparisonModel::tr("In B"), mean),
+          number(ComparisonModel::tr("Change"), ComparisonModel::tr("Value in B minus value in A")),
+          number(ComparisonModel::tr("Change in %"), ComparisonModel::tr("Change in percent of the value in A")),
+          number(ComparisonModel::tr("In % of the step"),
+                 ComparisonModel::tr("Change in percent of the mean step time in A"))};
 }
 
 }  // namespace
