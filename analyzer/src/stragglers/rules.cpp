@@ -86,11 +86,11 @@ std::string_view doubt_about(Certainty certainty) {
     case Certainty::fact:
       return "";
     case Certainty::of_two:
-      return "; slower of two: it is not known which one is abnormal";
+      return "; with only two ranks to compare, it is not known which one is abnormal";
     case Certainty::of_three:
-      return "; slowest of three: no proof that it is abnormal";
+      return "; with only three ranks to compare, this does not prove that the rank is abnormal";
     case Certainty::few_steps:
-      return "; seen in few steps: no proof that it lasts";
+      return "; the steps are too few to prove that this lasts";
   }
   return "";
 }

@@ -63,7 +63,7 @@ std::string_view behaviour_of(const Straggler& row) {
     case StragglerKind::data:
       return "waits longer for its training data than its peers";
     case StragglerKind::network:
-      return "takes longer than its peers to start or transfer its communication";
+      return "takes longer than its peers to start its communication or to transfer data";
     case StragglerKind::memory:
       return "spends more time in memory copies than its peers";
     case StragglerKind::mixed:

@@ -168,7 +168,7 @@ void ComparisonModel::add_split(const analyzer::SplitComparison& split) {
                      split.all.b.of(part), std::nullopt, known ? first_of(most->ranks_a) : std::nullopt,
                      known ? first_of(most->ranks_b) : std::nullopt});
   }
-  rows_.push_back({tr("the step's window"), tr("step"), split.all.a.window_ns, split.all.b.window_ns});
+  rows_.push_back({tr("whole step"), tr("step"), split.all.a.window_ns, split.all.b.window_ns});
 }
 
 void ComparisonModel::add_keys(const std::vector<analyzer::KeyChange>& keys, const QString& note) {
@@ -182,7 +182,7 @@ void ComparisonModel::add_keys(const std::vector<analyzer::KeyChange>& keys, con
 
 void ComparisonModel::add_ranks(const analyzer::SplitComparison& split) {
   for (const analyzer::SplitChange& one : split.ranks) {
-    const QString mostly = tr("step window; largest change: %1 ms").arg(qt_text(analyzer::largest_change(one)));
+    const QString mostly = tr("whole step; largest change: %1 ms").arg(qt_text(analyzer::largest_change(one)));
     rows_.push_back({qt_text(one.who), mostly, one.a.window_ns, one.b.window_ns, std::nullopt, first_of(one.ranks_a),
                      first_of(one.ranks_b)});
   }
