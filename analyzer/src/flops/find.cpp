@@ -65,7 +65,7 @@ class RankPeaks {
   }
 
  private:
-  std::string device_;
+  std::string_view device_;
   const DevicePeaks* table_;
   double devices_;
   std::optional<double> given_;

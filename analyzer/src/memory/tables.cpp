@@ -100,8 +100,7 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
         "Reserved: memory held by the framework; memory of the CUDA context, libraries and other processes is not "
         "included. Unused: the share of the reserved memory that was not allocated when the most memory was reserved "
         "(the smallest such share, if that happened several times). Left: the part of the device's memory that was "
-        "never "
-        "reserved.");
+        "never reserved.");
   if (any([](const auto& memory) { return memory.changes_only; }))
     notes.emplace_back(
         "Only changes of the allocated memory were recorded, not totals: the column allocated shows the growth since "
