@@ -53,7 +53,9 @@ constexpr std::array all_rules{
          "25 points and 1.25 times / - / -", nullptr},
     Rule{"unequal.steps", "if ranks cannot be compared: a rank with fewer steps than its peers",
          "2 steps and 5 % fewer / - / -", nullptr},
-    Rule{finding_id::waited_for, "in runs without steps: a rank that the others wait for in nearly all operations",
+    Rule{finding_id::waited_for,
+         "in runs without steps: a rank that arrives last far more often than chance explains and that causes at least "
+         "80 % of the waiting",
          "2 % of the time / - / -", judge_waiting_without_steps},
     Rule{"desync", "ranks that disagree about the order, the type or the size of their collectives",
          "- / any / if the job hung", judge_desyncs},

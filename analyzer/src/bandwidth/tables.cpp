@@ -99,14 +99,16 @@ std::vector<std::string> bandwidth_notes(const BandwidthSection& section) {
     too_short_rows += row.too_short;
   }
   std::string left_out;
-  if (setting_up > 0) left_out += counted(setting_up, "first operation") + ", which set up connections";
+  if (setting_up > 0)
+    left_out += format("{} that set up connections ({} the first of its group)", counted(setting_up, "operation"),
+                       setting_up == 1 ? "it was" : "each was");
   if (too_short_rows > 0)
     left_out += format("{}{} that moved data for too short a time to be measured", left_out.empty() ? "" : "; ",
                        counted(too_short_rows, "operation"));
   std::vector<std::string> notes{
-      "Algorithm: bytes / transfer time. Bus: the same bandwidth, scaled so that operations and numbers of ranks can "
-      "be compared (as in nccl-tests). With waiting: the bus bandwidth if waiting is counted as transfer, as a tool "
-      "that looks at only one rank does."};
+      "Algorithm: bytes / transfer time. Bus: the same bandwidth, scaled so that different operations and different "
+      "numbers of ranks can be compared (as in nccl-tests). With waiting: the bus bandwidth if waiting is counted as "
+      "transfer, as in tools that look at only one rank."};
   if (!left_out.empty()) notes.push_back(format("Not included in the bandwidths: {}.", left_out));
   if (std::string why = reasons(section); !why.empty()) notes.push_back(std::move(why));
   return notes;

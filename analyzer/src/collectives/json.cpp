@@ -20,8 +20,9 @@ Json group_row_json(const GroupRow& row) {
   out["group"] = row.group;
   out["op"] = row.op;
   out["count"] = row.count;
-  out["bytes"] = row.bytes >= 0 ? Json(row.bytes)
-                                : why.null("bytes", row.bytes_too_large > 0 ? "does not fit 64 bits" : "not recorded");
+  out["bytes"] = row.bytes >= 0
+                     ? Json(row.bytes)
+                     : why.null("bytes", row.bytes_too_large > 0 ? "does not fit in 64 bits" : "not recorded");
   if (row.bytes_too_large > 0) out["bytes_too_large"] = row.bytes_too_large;
   out["wait_ns"] = row.without_wait < row.count ? Json(row.wait_ns) : why.null("wait_ns", row.why_no_wait);
   out["transfer_ns"] =
@@ -46,7 +47,7 @@ Json instance_json(const Operation& operation, const Run& run) {
   out["op"] = run.text(operation.op);
   out["seq"] = number("seq", operation.sequence);
   out["bytes"] =
-      operation.bytes_too_large ? why.null("bytes", "does not fit 64 bits") : number("bytes", operation.bytes);
+      operation.bytes_too_large ? why.null("bytes", "does not fit in 64 bits") : number("bytes", operation.bytes);
   out["last_rank"] = rank("last_rank", operation.last_rank);
   out["first_rank"] = rank("first_rank", operation.first_rank);
   // What tells when the transfer began tells the spread, too.

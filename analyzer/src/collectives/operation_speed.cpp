@@ -47,7 +47,7 @@ std::string_view words_of(NoBandwidth why, const Operation& operation) {
     case NoBandwidth::undefined:
       return "no bandwidth is defined for this operation";
     case NoBandwidth::bytes_too_large:
-      return "the recorded number of bytes does not fit 64 bits";
+      return "the recorded number of bytes does not fit in 64 bits";
     case NoBandwidth::no_bytes:
       return "the number of bytes was not recorded";
     case NoBandwidth::members_missing:
@@ -55,9 +55,9 @@ std::string_view words_of(NoBandwidth why, const Operation& operation) {
     case NoBandwidth::no_transfer:
       return operation.why_no_transfer;
     case NoBandwidth::sets_up_connections:
-      return "only first operations, which set up connections";
+      return "the first operation of a group sets up connections";
     case NoBandwidth::too_short:
-      return "too short to measure";
+      return "the transfer was too short to measure";
   }
   return "?";
 }

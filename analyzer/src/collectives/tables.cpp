@@ -35,8 +35,8 @@ Table collective_table(const std::vector<GroupRow>& groups, std::size_t limit) {
   return table;
 }
 
-/// "No bandwidth is shown for some operations: too short to measure; the number of bytes was not recorded."; empty
-/// without reasons.
+/// "No bandwidth is shown for some operations: the transfer was too short to measure; the number of bytes was not
+/// recorded."; empty without reasons.
 std::string none_where(std::string_view what, std::span<const std::string> reasons) {
   std::vector<std::string> unique;
   for (const auto& reason : reasons)
@@ -64,7 +64,8 @@ std::string unknown_note(const std::vector<GroupRow>& groups) {
 
 std::string matching_note(const CollectivesSection& section) {
   const auto all = section.matched + section.unmatched;
-  return format("Calls were matched by {}: {} of {}.", printable(section.key), section.matched, all);
+  return format("Calls were matched by {}; a partner was found for {} of {}.", printable(section.key), section.matched,
+                all);
 }
 
 std::vector<std::string> unmatched_notes(const CollectivesSection& section) {

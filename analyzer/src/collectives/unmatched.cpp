@@ -28,8 +28,8 @@ constexpr std::string_view fewer =
     "its partner recorded fewer operations: the recordings do not cover the same time, or the program skipped the call "
     "(a bug that can lead to a hang)";
 constexpr std::string_view unordered =
-    "it has no sequence number, so its place among the calls of the other ranks is not known: in this step, the other "
-    "ranks called other operations, or they ended before this operation began";
+    "it has no sequence number, so its place among the calls of the other ranks is not known: the other ranks "
+    "called different operations in this step, or ended theirs before this operation began";
 constexpr std::string_view again = "the rank had recorded this operation before, for example before a restart";
 
 struct Numbers {

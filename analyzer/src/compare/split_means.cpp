@@ -86,7 +86,9 @@ void pair_by_class(const RunDigest& a, const RunDigest& b, SplitComparison& resu
   } else if (caveat.empty()) {
     result.pairing = "The runs have different ranks: ranks that do equal work are compared with each other.";
   } else {
-    result.pairing = format("The runs have different ranks: all ranks are compared with all, because {}.", caveat);
+    result.pairing = format(
+        "The runs have different ranks: all ranks of one run are compared with all ranks of the other, because {}.",
+        caveat);
   }
 }
 

@@ -65,7 +65,7 @@ NotedTable parts_table(const ComparisonView& view) {
   for (std::size_t i = 0; i < split_part_count; ++i)
     if (a[i] != 0 || b[i] != 0)
       noted.table.rows.push_back(change_row(std::string{words_of(static_cast<SplitPart>(i))}, a[i], b[i], a.back()));
-  noted.table.rows.push_back(change_row("the step's window", a.back(), b.back(), a.back()));
+  noted.table.rows.push_back(change_row("whole step", a.back(), b.back(), a.back()));
   return noted;
 }
 

@@ -47,7 +47,7 @@ Measured measure_of(const Comparison& comparison, StepMeasure measure) {
 }
 
 std::string interval_text(const Measured& found) {
-  if (!found.interval) return "an interval cannot be computed";
+  if (!found.interval) return "the 95 % interval of the change cannot be computed";
   return format("the 95 % interval of the change is {} to {}", signed_percent(found.interval->first),
                 signed_percent(found.interval->second));
 }

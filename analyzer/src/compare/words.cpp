@@ -190,8 +190,8 @@ std::string scaling_text(const Comparison& comparison) {
   return format(
       "{} ranks compared with {}: together, the ranks of {} compute {:.2f} times as long per step as those of {}. "
       "Computation scaling is {:.2f} if both runs solve the same problem and {:.2f} if the problem grows with the "
-      "number of ranks. The ranks spend {} of their time computing in {}, and {} in {}. Computation scaling times the "
-      "second of these shares is the global efficiency: {:.2f} or {:.2f}.",
+      "number of ranks. The ranks spend {} of their time computing in {}, and {} in {}. The global efficiency is the "
+      "product of computation scaling and the second of these shares: {:.2f} or {:.2f}.",
       comparison.b.ranks, comparison.a.ranks, b, 1 / scaling.same_problem, a, scaling.same_problem,
       scaling.grown_problem, percent_text(scaling.parallel_a), a, percent_text(scaling.parallel_b), b,
       scaling.same_problem * scaling.parallel_b, scaling.grown_problem * scaling.parallel_b);

@@ -48,8 +48,8 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
         "Incomplete: more than a tenth of the path is waiting for unknown partners or has no recorded reason.");
   noted.notes.push_back(
       format("The critical path is the work that determined how long the steps are. There may be several such paths: "
-             "in an average step, {} of the ranks could hardly finish later without delaying the job. Shortening this "
-             "path may therefore save less than the time taken off it.",
+             "in an average step, {} of the ranks would delay the job if they finished only slightly later. Shortening "
+             "this path may therefore save less than the time taken off it.",
              percent_text(path.near_critical)));
   if (path.clamped_ns > 0)
     noted.notes.push_back(

@@ -85,8 +85,8 @@ std::string advice_for_data(const LoaderSums& sums) {
     return "The loader workers were idle while the training loop waited, so adding workers does not help. Look at what "
            "the training thread itself does with a batch (collating, pinning, copying), and prefetch deeper.";
   if (sums.waiting_ns > 0)
-    return "Some loader workers were idle while the training loop waited for others: prefetch deeper, and even out the "
-           "loading times of batches.";
+    return "Some loader workers were idle while the training loop waited for others to load: prefetch deeper, and even "
+           "out the loading times of batches.";
   if (sums.own_thread)
     return "The training thread loads its batches itself: set num_workers=4 or more and pin_memory=True for the "
            "DataLoader.";

@@ -98,7 +98,7 @@ std::string legend(const std::vector<Part>& parts) {
   for (const char* const title : {"SM", "tensor", "read", "write"})
     if (has(title)) own += (own.empty() ? "" : ", ") + std::string{title};
   if (!own.empty())
-    text += own + ": from the GPU's own counters" +
+    text += own + ": measured by the GPU's own counters" +
             (has("read") || has("write") ? "; read and write are shares of the memory bandwidth. " : ". ");
   if (has("MHz") || has("W")) text += "MHz (clock of the SMs) and W are medians, °C is the highest value. ";
   if (has("throttled"))

@@ -1,6 +1,7 @@
 // Time in which only communication runs (metrics.md 20), beside the factors that judge the same time.
 #include <algorithm>
 
+#include "blame/parts.h"
 #include "efficiency/exposed_operation.h"
 #include "efficiency/parts.h"
 #include "rankscope/analyzer/report.h"
@@ -68,7 +69,7 @@ std::string most_blamed(const Report& report) {
   const double share = static_cast<double>(row.cost_ns()) / static_cast<double>(report.blame->total_ns);
   if (share < 0.5) return {};
   return format("; {} of the waiting is due to rank {} ({})", percent_of(share), row.rank.value,
-                name_of(row.largest_part()));
+                words_of(row.largest_part()));
 }
 
 /// "most of it is all-reduce, 8.20 ms per step and rank"; empty if no operation has most of it.

@@ -35,11 +35,16 @@ Precision plain(Precision precision) {
   return precision == Precision::fp64_matrix ? Precision::fp64 : precision;
 }
 
+std::string no_peak_text(Precision precision, std::string_view device) {
+  if (precision == Precision::unknown) return "the precision of some numbers is not known";
+  return format("the peak speed of the device for {} is not known", words_of(precision, device));
+}
+
 /// Peaks of the devices of one rank.
 class RankPeaks {
  public:
   RankPeaks(const std::string& device, std::int64_t devices, std::optional<double> given)
-      : table_(peaks_of(device)), devices_(static_cast<double>(devices)), given_(given) {
+      : device_(device), table_(peaks_of(device)), devices_(static_cast<double>(devices)), given_(given) {
     if (table_ == nullptr && !given)
       why_ = format("the peak of {} is not known; give it with --peak-tflops", device == "cpu" ? "a CPU" : device);
   }
@@ -53,13 +58,14 @@ class RankPeaks {
   }
   /// Set where `of` gives nothing.
   [[nodiscard]] std::string why(Precision precision) const {
-    return why_.empty() ? format("the peak speed of the device for {} is not known", name_of(precision)) : why_;
+    return why_.empty() ? no_peak_text(precision, device_) : why_;
   }
   [[nodiscard]] std::string_view source() const {
     return given_ ? "--peak-tflops" : table_ != nullptr ? table_->source : "";
   }
 
  private:
+  std::string_view device_;
   const DevicePeaks* table_;
   double devices_;
   std::optional<double> given_;
@@ -260,8 +266,7 @@ class FlopCounting {
       if (row.sums.executed == 0) continue;
       if (!row.peak_tflops)
         return {std::nullopt,
-                format("some operations were recomputed, but the peak speed of the device for {} is not known",
-                       name_of(row.precision))};
+                format("some operations were recomputed, but {}", no_peak_text(row.precision, rank.device))};
       model_ns += static_cast<double>(row.sums.model) / (*row.peak_tflops * flops_per_ns);
       executed_ns += static_cast<double>(row.sums.executed) / (*row.peak_tflops * flops_per_ns);
     }

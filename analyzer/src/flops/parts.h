@@ -34,6 +34,8 @@ struct Report;
 /// Parts of a ladder in hundredths of a point; they add up to 10000.
 [[nodiscard]] std::vector<std::int64_t> points_of(const Ladder& ladder);
 [[nodiscard]] std::string_view words_of(LadderStep step);
+/// "BF16", "TF32"; "?" if it is unknown.
+[[nodiscard]] std::string words_of(Precision precision, std::string_view device);
 /// Steps that the ladder's times are means of; at least 1.
 [[nodiscard]] std::int64_t rank_steps_of(const FlopsSection& section);
 [[nodiscard]] nlohmann::ordered_json flops_json(const FlopsSection& section, const ReportOptions& options);

@@ -48,11 +48,15 @@ std::string_view words_of(Precision precision) {
   return "?";
 }
 
+}  // namespace
+
 /// TF32 is NVIDIA's; AMD's matrix units multiply FP32 as it is.
 std::string words_of(Precision precision, std::string_view device) {
   const bool amd = device.find("AMD") != std::string_view::npos || device.find("Instinct") != std::string_view::npos;
   return amd && precision == Precision::fp32_matrix ? "FP32 matrix" : std::string{words_of(precision)};
 }
+
+namespace {
 
 std::string_view words_of(NotCountable why) {
   switch (why) {
@@ -61,7 +65,7 @@ std::string_view words_of(NotCountable why) {
     case NotCountable::unusable_shapes:
       return "inputs whose shapes do not fit each other";
     case NotCountable::not_told_by_shapes:
-      return "strides or lengths of sequences not recorded";
+      return "strides or sequence lengths not recorded, or attention with a sliding window";
     case NotCountable::complex_numbers:
       return "complex numbers";
     case NotCountable::too_large:
@@ -178,7 +182,7 @@ void add_coverage(const FlopsSection& section, std::vector<std::string>& notes) 
       list += format("{}{} {}", list.empty() ? "" : ", ",
                      percent_text(static_cast<double>(parts[i]) / static_cast<double>(whole)),
                      words_of(static_cast<ComputeTime>(i)));
-  if (!list.empty()) notes.push_back(format("Compute time that is not counted: {}.", list));
+  if (!list.empty()) notes.push_back(format("Compute time in which no FLOPs are counted: {}.", list));
 }
 
 /// How the FLOPs were found, and what they leave out.

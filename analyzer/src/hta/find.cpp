@@ -368,7 +368,7 @@ Section<std::vector<HtaRows>> hta_rows(const Run& run, HtaNames& names, HtaLastS
     all.push_back(RankReader{run, names, limit}.read(rank, *reader));
     if (const std::size_t pairs = pairs_in(all.back()); pairs > most_pairs)
       return unavailable(
-          format("the correlation IDs of rank {} join calls and kernels into {} pairs, too many to show which call "
+          format("the correlation IDs of rank {} link calls to kernels in {} pairs, too many to show which call "
                  "launched which kernel",
                  rank.value, pairs));
   }

@@ -128,7 +128,7 @@ Ratio unused_of(const MemorySeries& series, const DeviceMemory& memory, const st
     if (value.bytes == reserved) most = std::max(most, series.events[value.event].allocated);
   if (most == MemoryEvent::unknown) return {std::nullopt, "the amount of memory allocated at that time is not known"};
   if (most > reserved)
-    return {std::nullopt, "more memory was allocated than reserved: the totals are of different pools"};
+    return {std::nullopt, "more memory was allocated than reserved, so the two totals are of different pools"};
   return {static_cast<double>(reserved - most) / static_cast<double>(reserved), {}};
 }
 

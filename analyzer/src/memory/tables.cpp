@@ -99,7 +99,8 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
     notes.emplace_back(
         "Reserved: memory held by the framework; memory of the CUDA context, libraries and other processes is not "
         "included. Unused: the share of the reserved memory that was not allocated when the most memory was reserved "
-        "(the smallest such share, if that happened several times).");
+        "(the smallest such share, if that happened several times). Left: the part of the device's memory that was "
+        "never reserved.");
   if (any([](const auto& memory) { return memory.changes_only; }))
     notes.emplace_back(
         "Only changes of the allocated memory were recorded, not totals: the column allocated shows the growth since "
@@ -180,7 +181,7 @@ std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t 
   add("(unknown)", std::string{empty_cell}, holders.unknown_bytes);
   if (largest->released_unknown + largest->reused > 0)
     noted.notes.push_back(
-        format("Not matched: {} of blocks from before the recording, and {} whose release was not recorded.",
+        format("Not matched: {} of blocks allocated before the recording, and {} whose release was not recorded.",
                counted(largest->released_unknown, "release"), counted(largest->reused, "block")));
   return {std::move(noted)};
 }

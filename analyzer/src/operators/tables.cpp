@@ -97,7 +97,7 @@ void add_shapes(const OperatorTable& table, std::vector<std::string>& notes) {
     const ShapeRow& top = row.shapes.front();
     const bool on_device = row.times.device_ns > 0;
     notes.push_back(
-        format("{}: {} of {} is spent with inputs {}", printable(row.name),
+        format("{}: {} of {} is spent in calls with the inputs {}", printable(row.name),
                share_text(on_device ? top.device_ns : top.self_ns, on_device ? row.times.device_ns : row.times.self_ns),
                on_device ? "its device time" : "its host time", shortened(printable(top.shapes), widest_shapes)));
     ++shown;
@@ -139,7 +139,8 @@ void add_by_host_time(const OperatorsSection& section, std::size_t most, std::ve
        means_of(section).words(),
        OperatorTableText(section, by_host).of_top(most),
        left_out(by_host.rows.size(), most),
-       {"The device has nothing to do while the host prepares its work: these operators take the most host time."}});
+       {"Part of the time, the devices are idle because of the host or in synchronizations. These operators take the "
+        "most host time."}});
 }
 
 }  // namespace

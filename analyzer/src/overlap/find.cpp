@@ -154,7 +154,7 @@ std::vector<OverlapRow> rows_of(const Run& run, const OperationSums& table, cons
   for (const auto& [key, sums] : table) {
     if (sums.count == 0 && sums.comm_ns == 0) continue;
     OverlapRow row;
-    row.op = key == waits ? "(host waits)" : text_of(run, key.op);
+    row.op = key == waits ? std::string{host_waits} : text_of(run, key.op);
     if (key.group.is_set()) row.group = text_of(run, run.groups()[key.group.index()].name);
     row.count = sums.count;
     row.comm_ns = sums.comm_ns;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <string_view>
 #include <vector>
 
 #include "collectives/find.h"
@@ -15,6 +16,9 @@
 namespace rankscope::analyzer {
 
 struct Report;
+
+/// The row of waits outside of all recorded operations.
+inline constexpr std::string_view host_waits = "(host waits)";
 
 /// Of the ranks asked for, in their counted windows. `rows` are those of the time split: per rank the sums agree to the
 /// nanosecond.

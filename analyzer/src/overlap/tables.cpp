@@ -41,6 +41,9 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
     noted.notes.push_back(format("Better overlap could hide at most {} more per {}.",
                                  duration_text(headroom / means.parts()),
                                  section.rank_steps > 0 ? "step and rank" : "rank"));
+  if (std::ranges::find(section.rows, host_waits, &OverlapRow::op) != section.rows.end())
+    noted.notes.emplace_back(
+        "(host waits): the time in which a host was blocked in communication outside of all recorded operations.");
   noted.notes.emplace_back(
       "If several operations run at the same time, that time is counted for the operation that started first. A large "
       "hidden share is not always good: waiting for other ranks can be hidden, too, and slow compute hides more.");

@@ -11,11 +11,13 @@ std::string advice_for(const PipelineSection& section) {
   if (!section.owner) return "Look at the chart of the schedule: where a hatched part begins, something was late.";
   const AboveTheory& above = section.owner->above;
   if (above.longer_work_ns >= above.transfer_ns && above.longer_work_ns >= above.host_ns)
-    return "Give that stage fewer layers, or find out why its rank is slow; other stages wait for it.";
+    return "Give the stage that causes most of the excess fewer layers, or find out why its rank is slow; other stages "
+           "wait for it.";
   if (above.transfer_ns >= above.host_ns)
     return "Post receives earlier, so that the data arrive while the rank still computes; put stages that communicate "
            "on devices close to each other; or send less data.";
-  return "Find out what the host of that rank does between two micro-batches: Python, logging, synchronizations.";
+  return "Find out what the host of the rank that causes most of the excess does between two micro-batches: Python, "
+         "logging, synchronizations.";
 }
 
 }  // namespace

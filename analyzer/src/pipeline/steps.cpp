@@ -127,8 +127,8 @@ std::string why_no_schedule(const PipelineStep& step, const PipelineShape& shape
       if (followed(ran, order)) continue;
       if (same < longest || (same == longest && longest > 0)) break;
       longest = same;
-      why = format("position {} departs from {} at its action {}: {} instead of {}", place, name_of(schedule), same + 1,
-                   same < ran.size() ? text_of(ran[same].action, shape.chunks) : "nothing",
+      why = format("position {} departs from {} with action {}, which is {} instead of {}", place, name_of(schedule),
+                   same + 1, same < ran.size() ? text_of(ran[same].action, shape.chunks) : "nothing",
                    same < order.size() ? text_of(order[same], shape.chunks) : "nothing");
       break;
     }

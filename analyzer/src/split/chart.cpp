@@ -82,7 +82,7 @@ void write_split(Writer& page, const Source& source) {
   const auto rows = rows_to_show(report, most_ranks_drawn);
   const std::int64_t steps = steps_of(rows);
   page.element("p",
-               format("{}. Only communication that no computation hides counts here.",
+               format("{}. Only communication that no computation hides counts as communication here.",
                       steps > 0 ? format("Mean of {}", counted(steps, "step")) : "The whole recording"),
                {{"class", "faint"}});
   if (const std::string doubt = compute_doubt_text(rows); !doubt.empty())

@@ -198,7 +198,7 @@ void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
                   std::nullopt,
                   std::nullopt};
   finding.cause =
-      format("largest part: {} of the {} of idle time per {}, {}", duration_text(usual.mean(parts.front().ns)),
+      format("largest part: {} (out of {} of idle time per {}) {}", duration_text(usual.mean(parts.front().ns)),
              duration_text(usual.mean(rest)), usual.mean_of(), words_of(parts.front().part));
   finding.why_no_gain = why_no_gain(parts.front().part);
   if (!finding.why_no_gain.empty()) finding.gain_ns_per_step = 0;

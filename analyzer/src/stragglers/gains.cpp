@@ -25,7 +25,8 @@ std::string why_no_replay(const Section<WhatIfSection>& replay) {
 std::string why_no_gain(const Section<WhatIfSection>& replay, const Straggler& row) {
   if (std::string why = why_no_replay(replay); !why.empty()) return why;
   const auto found = std::ranges::find(replay->ranks, row.rank, &RankReplay::rank);
-  if (found == replay->ranks.end()) return "it was computed only for the ranks that exceed their peers the most";
+  if (found == replay->ranks.end())
+    return "it was computed only for the ranks whose work exceeds that of their peers the most";
   if (!found->without_rank_ns) return "less than half of the rank's work has a counterpart on its peers";
   if (2 * found->kept_ns > row.lag_ns_per_step)
     return format("{} of the rank's work per step has no counterpart on its only peer", duration_text(found->kept_ns));

@@ -83,6 +83,9 @@ void add_device_evidence(const Run& run, const StepsSection& steps, StragglersSe
 /// more than the rank saves alone.
 [[nodiscard]] std::string together_text(const Straggler& row);
 
+/// What the rank takes longer for, in a word or two: "compute", "copies".
+[[nodiscard]] std::string_view short_words_of(StragglerKind kind);
+
 /// What a straggler does, after "rank 3": "computes more slowly than its peers".
 [[nodiscard]] std::string_view behaviour_of(const Straggler& row);
 

@@ -86,11 +86,11 @@ std::string_view doubt_about(Certainty certainty) {
     case Certainty::fact:
       return "";
     case Certainty::of_two:
-      return "; slower of two: it is not known which one is abnormal";
+      return "; with only two ranks to compare, it is not known which one is abnormal";
     case Certainty::of_three:
-      return "; slowest of three: no proof that it is abnormal";
+      return "; with only three ranks to compare, this does not prove that the rank is abnormal";
     case Certainty::few_steps:
-      return "; seen in few steps: no proof that it lasts";
+      return "; the steps are too few to prove that this lasts";
   }
   return "";
 }
@@ -116,8 +116,8 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
     finding.rank = row.rank;
     finding.title = row.persistence == Persistence::persistent
                         ? format("rank {} is slower than its peers{}{} ({:.2f} x, {})", row.rank.value,
-                                 when.empty() ? "" : " ", when, row.slowdown, name_of(row.kind))
-                        : format("rank {} stalls {} ({})", row.rank.value, when, name_of(row.kind));
+                                 when.empty() ? "" : " ", when, row.slowdown, short_words_of(row.kind))
+                        : format("rank {} stalls {} ({})", row.rank.value, when, short_words_of(row.kind));
     finding.evidence = row.evidence + code_text(row);
     finding.evidence += slow_paths_of(report, row);
     if (const std::string more = together_text(row); !more.empty()) finding.evidence += "; " + more;

@@ -76,7 +76,7 @@ Table straggler_table(const StragglersSection& section) {
               {}};
   for (const auto& row : section.rows) {
     table.rows.push_back({{format("{}", row.rank.value), Tone::heading},
-                          {std::string{name_of(row.kind)}},
+                          {std::string{short_words_of(row.kind)}},
                           {when_text(row).empty() ? "all the time" : when_text(row)},
                           {format("{:.2f} x", row.slowdown)},
                           {duration_text(row.lag_ns_per_step)},

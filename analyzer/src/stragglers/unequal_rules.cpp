@@ -78,9 +78,9 @@ std::string_view doubt_of(Certainty certainty) {
     case Certainty::of_two:
       return "; two ranks always differ, and nothing shows which one is abnormal";
     case Certainty::of_three:
-      return "; one of three ranks: no proof that it is abnormal";
+      return "; with only three ranks to compare, this does not prove that the rank is abnormal";
     case Certainty::few_steps:
-      return "; seen in few steps: no proof that it lasts";
+      return "; the steps are too few to prove that this lasts";
   }
   return "";
 }

@@ -63,13 +63,31 @@ std::string_view behaviour_of(const Straggler& row) {
     case StragglerKind::data:
       return "waits longer for its training data than its peers";
     case StragglerKind::network:
-      return "takes longer than its peers to start or transfer its communication";
+      return "takes longer than its peers to start its communication or to transfer data";
     case StragglerKind::memory:
       return "spends more time in memory copies than its peers";
     case StragglerKind::mixed:
       return "is slower than its peers in several ways at once";
   }
   return {};
+}
+
+std::string_view short_words_of(StragglerKind kind) {
+  switch (kind) {
+    case StragglerKind::compute:
+      return "compute";
+    case StragglerKind::host:
+      return "host";
+    case StragglerKind::data:
+      return "data";
+    case StragglerKind::network:
+      return "network";
+    case StragglerKind::memory:
+      return "copies";
+    case StragglerKind::mixed:
+      return "several causes";
+  }
+  return "?";
 }
 
 std::string_view name_of(StragglerKind kind) {

@@ -35,7 +35,7 @@ std::vector<NotedTable> tcp_link_tables(const Report& report, std::size_t most) 
     noted.notes.emplace_back("Connections with less than 1 % of the traffic of the busiest one are not shown.");
   if (section.unwatched > 0)
     noted.notes.push_back(
-        format("On each rank, up to {} at a time could not be sampled; the connections that send most come first.",
+        format("On each rank, up to {} at a time could not be sampled; the recorder prefers those that send the most.",
                counted(section.unwatched, "connection")));
   return {std::move(noted)};
 }

@@ -28,7 +28,7 @@ TrendLines trend_lines(const Report& report, std::size_t most) {
   const TrendSection& trend = *report.trend;
   for (const StepChange& change : trend.changes) said.lines.push_back(sentence(change_text(change)));
   if (trend.changes.empty() && trend.why_no_changes.empty())
-    said.lines.emplace_back("No lasting change of 5 % or more.");
+    said.lines.emplace_back("No lasting change of 5 % or more was found.");
   if (!trend.why_no_changes.empty()) said.lines.push_back(sentence(trend.why_no_changes));
   for (const OddStep* odd : longest(trend.odd_steps, most)) said.lines.push_back(sentence(odd_text(*odd)));
   if (trend.odd_steps.empty()) said.lines.emplace_back("No step stands out from its neighbours.");

@@ -72,7 +72,8 @@ class WhatIf {
     const double share =
         most == section.ranks.end() ? 0 : static_cast<double>(most->alone_ns * steps_) / static_cast<double>(replayed_);
     if (share > most_alone)
-      return format("rank {} does work that none of its peers does, {:.0f} % of a step", most->rank.value, 100 * share);
+      return format("rank {} does work that none of its peers does; it takes {:.0f} % of a step", most->rank.value,
+                    100 * share);
     if (graph_.whole_recording && ideal_total_ == replayed_)
       return "without steps the work of one rank cannot be compared with that of another";
     return ideal_total_ > replayed_
@@ -309,8 +310,9 @@ std::vector<std::string> doubts_of(const Graph& graph) {
     doubts.emplace_back(
         "Waits between streams are inferred from times: if a wait was missed, the predicted savings are too high.");
   if (known.late_causes > 0)
-    doubts.push_back(
-        format("Left out: {} whose cause ended only after its effect had begun.", counted(known.late_causes, "wait")));
+    doubts.push_back(format(
+        "Left out: {} that the recorded times contradict, because the waiting work began before the other work ended.",
+        counted(known.late_causes, "wait")));
   return doubts;
 }
 

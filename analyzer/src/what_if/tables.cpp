@@ -58,10 +58,17 @@ NotedTable predictions(const WhatIfSection& section, std::size_t most) {
   return noted;
 }
 
+/// "comm" and "memory" are names of the JSON report.
+std::string_view words_of(const KindSlowdown& kind) {
+  if (kind.kind == "comm") return "transfers";
+  return kind.kind == "memory" ? std::string_view{"copies"} : std::string_view{kind.kind};
+}
+
 std::string kinds_text(const WhatIfSection& section) {
   std::string text;
   for (const KindSlowdown& kind : section.kinds)
-    if (kind.slowdown >= 1.005) text += format("{}{} {:.2f} x", text.empty() ? "" : ", ", kind.kind, kind.slowdown);
+    if (kind.slowdown >= 1.005)
+      text += format("{}{} {:.2f} x", text.empty() ? "" : ", ", words_of(kind), kind.slowdown);
   return text;
 }
 
@@ -90,7 +97,7 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
   if (section.slowdown && *section.slowdown >= 1.005) {
     const std::string kinds = kinds_text(section);
     noted.notes.push_back(format("Unevenness makes steps {:.2f} times as long{}{}.", *section.slowdown,
-                                 kinds.empty() ? "" : "; with only one kind of work uneven: ", kinds));
+                                 kinds.empty() ? "" : "; if only one kind of work were uneven: ", kinds));
   }
   if (const std::string uneven = operations_text(section); !uneven.empty())
     noted.notes.push_back(

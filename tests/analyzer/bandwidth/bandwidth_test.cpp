@@ -54,7 +54,7 @@ TEST(Bandwidth, LeavesOutWhatIsTooShortAndWhatSetsUpConnections) {
   EXPECT_EQ(row.setting_up, 1);
   EXPECT_EQ(row.too_short, 1);
   EXPECT_FALSE(row.busbw_gbps);
-  EXPECT_EQ(row.why_none, "too short to measure");
+  EXPECT_EQ(row.why_none, "the transfer was too short to measure");
 }
 
 TEST(Bandwidth, AFirstOperationInATraceIsNotThatOfItsCommunicator) {

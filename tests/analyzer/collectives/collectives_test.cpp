@@ -43,8 +43,8 @@ TEST(Collectives, WhatFoundNoPartnersHasNoKnownWaitOrTransfer) {
   const GroupRow& row = matched.section().groups[0];
   EXPECT_EQ(row.without_wait, row.count);
   EXPECT_EQ(row.without_transfer, row.count);
-  EXPECT_EQ(row.why_no_wait, "missing on at least one rank of the group");
-  EXPECT_EQ(row.why_no_transfer, "missing on at least one rank of the group");
+  EXPECT_EQ(row.why_no_wait, "the operation is missing on at least one rank of the group");
+  EXPECT_EQ(row.why_no_transfer, "the operation is missing on at least one rank of the group");
   EXPECT_EQ(match(three_ranks).section().groups[0].without_wait, 0);
 }
 
@@ -129,7 +129,7 @@ TEST(Collectives, AShortTransferTellsNoBandwidth) {
   const Matched matched = match(
       "@run clock=same_host\n@group dp 0,1\n"
       "0 comm 0 10 allreduce group=dp seq=1 bytes=4\n1 comm 0 10 allreduce group=dp seq=1 bytes=4\n");
-  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "too short to measure");
+  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "the transfer was too short to measure");
 }
 
 TEST(Collectives, BytesThatDoNotFitAreCountedAndNotAdded) {
@@ -162,7 +162,8 @@ TEST(Collectives, AllReasonsForNoBandwidthAreSaid) {
       "@run clock=same_host\n@group dp 0,1\n"
       "0 comm 0 10 allreduce group=dp seq=1 bytes=4\n1 comm 0 10 allreduce group=dp seq=1 bytes=4\n"
       "0 comm 20 30000 allreduce group=dp seq=2\n1 comm 20 30000 allreduce group=dp seq=2\n");
-  EXPECT_EQ(matched.section().groups[0].why_no_busbw, "too short to measure; the number of bytes was not recorded");
+  EXPECT_EQ(matched.section().groups[0].why_no_busbw,
+            "the transfer was too short to measure; the number of bytes was not recorded");
 }
 
 TEST(Collectives, ADifferenceBelowTheClockErrorNamesNobody) {

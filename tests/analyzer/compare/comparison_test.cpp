@@ -54,8 +54,8 @@ TEST(Comparison, OfDifferentRanksSaysWhetherTheyDoEqualWork) {
             "The runs have different ranks: ranks that do equal work are compared with each other.");
   first.peers.front().caveat = "it is not known which ranks do equal work";
   EXPECT_EQ(compare(first, second).split->pairing,
-            "The runs have different ranks: all ranks are compared with all, because it is not known which ranks do "
-            "equal work.");
+            "The runs have different ranks: all ranks of one run are compared with all ranks of the other, "
+            "because it is not known which ranks do equal work.");
 }
 
 TEST(ComparisonText, NoLineIsWiderThanThePage) {

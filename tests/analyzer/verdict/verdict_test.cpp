@@ -97,11 +97,11 @@ TEST(Verdict, ALargeFindingHasItsCauseAndWhatAFixSaves) {
   idle.gain_ns_per_step = 19'200'000;
   EXPECT_THAT(verdict_sentences(report_with({idle})),
               ElementsAre("42 % of the time, nothing runs.", "Up to 19.2 ms per step (42 %) could be saved."));
-  idle.cause = "largest part: 19.2 ms of the 20.0 ms of idle time per step and rank, because the host launched late";
+  idle.cause = "largest part: 19.2 ms (out of 20.0 ms of idle time per step and rank) because the host launched late";
   EXPECT_THAT(
       verdict_sentences(report_with({idle})),
       Contains(
-          "Largest part: 19.2 ms of the 20.0 ms of idle time per step and rank, because the host launched late. Up to "
+          "Largest part: 19.2 ms (out of 20.0 ms of idle time per step and rank) because the host launched late. Up to "
           "19.2 ms per step (42 %) could be saved."));
 }
 

@@ -165,7 +165,8 @@ void Metadata::take(std::string_view key, const Value& value, Quality& quality) 
     trace_name = short_text_from(value, quality);
   } else if (key == "rankscope") {
     own = own_block_from(value.raw);
-    if (!own) drop({Counter::blocks_dropped, 1, format("rankscope, whose schema is not {}", own_schema)}, quality);
+    if (!own)
+      drop({Counter::blocks_dropped, 1, format("the block rankscope, whose schema is not {}", own_schema)}, quality);
   } else if (holds(kept, key)) {
     facts.emplace_back(key, short_text_from(value, quality));
   } else if (!holds(known, key)) {

@@ -65,16 +65,18 @@ std::optional<RankId> first_of(const std::vector<RankId>& ranks) {
 }
 
 std::vector<TableColumn> comparison_columns() {
-  const auto number = [](const QString& title) {
-    return TableColumn{title, ComparisonModel::tr("Mean per step and rank"), Align::right};
+  const auto number = [](const QString& title, const QString& meaning) {
+    return TableColumn{title, meaning, Align::right};
   };
+  const QString mean = ComparisonModel::tr("Mean per step and rank");
   return {{ComparisonModel::tr("What")},
           {ComparisonModel::tr("Kind")},
-          number(ComparisonModel::tr("In A")),
-          number(ComparisonModel::tr("In B")),
-          number(ComparisonModel::tr("Change")),
-          number(ComparisonModel::tr("Change in %")),
-          number(ComparisonModel::tr("In % of the step"))};
+          number(ComparisonModel::tr("In A"), mean),
+          number(ComparisonModel::tr("In B"), mean),
+          number(ComparisonModel::tr("Change"), ComparisonModel::tr("Value in B minus value in A")),
+          number(ComparisonModel::tr("Change in %"), ComparisonModel::tr("Change in percent of the value in A")),
+          number(ComparisonModel::tr("In % of the step"),
+                 ComparisonModel::tr("Change in percent of the mean step time in A"))};
 }
 
 }  // namespace
@@ -166,7 +168,7 @@ void ComparisonModel::add_split(const analyzer::SplitComparison& split) {
                      split.all.b.of(part), std::nullopt, known ? first_of(most->ranks_a) : std::nullopt,
                      known ? first_of(most->ranks_b) : std::nullopt});
   }
-  rows_.push_back({tr("the step's window"), tr("step"), split.all.a.window_ns, split.all.b.window_ns});
+  rows_.push_back({tr("whole step"), tr("step"), split.all.a.window_ns, split.all.b.window_ns});
 }
 
 void ComparisonModel::add_keys(const std::vector<analyzer::KeyChange>& keys, const QString& note) {
@@ -180,7 +182,7 @@ void ComparisonModel::add_keys(const std::vector<analyzer::KeyChange>& keys, con
 
 void ComparisonModel::add_ranks(const analyzer::SplitComparison& split) {
   for (const analyzer::SplitChange& one : split.ranks) {
-    const QString mostly = tr("step window; largest change: %1 ms").arg(qt_text(analyzer::largest_change(one)));
+    const QString mostly = tr("whole step; largest change: %1 ms").arg(qt_text(analyzer::largest_change(one)));
     rows_.push_back({qt_text(one.who), mostly, one.a.window_ns, one.b.window_ns, std::nullopt, first_of(one.ranks_a),
                      first_of(one.ranks_b)});
   }

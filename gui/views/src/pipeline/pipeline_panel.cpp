@@ -227,7 +227,7 @@ class PipelineChart : public QAbstractScrollArea {
 class PartsLegend : public QWidget {
  public:
   explicit PartsLegend(QWidget* parent = nullptr) : QWidget(parent) {
-    setAccessibleName(tr("F: forward, B: backward, I: backward for the input, W: backward for weights, hatched: idle"));
+    setAccessibleName(tr("F: forward, B: backward, I: input gradient, W: weight gradient, hatched: idle"));
     setMinimumHeight(fontMetrics().height() + 4);
     setToolTip(accessibleName());
   }

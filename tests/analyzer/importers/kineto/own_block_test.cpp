@@ -61,7 +61,7 @@ TEST(OwnBlock, OfAnotherSchemaItIsDroppedAsAWhole) {
     EXPECT_EQ(run->quality().of(Counter::blocks_dropped), 1U);
     EXPECT_THAT(run->info().places,
                 ElementsAre(QualityPlace{Counter::blocks_dropped, 1,
-                                         "rank-0.json: rankscope, whose schema is not rankscope.kineto/1"}));
+                                         "rank-0.json: the block rankscope, whose schema is not rankscope.kineto/1"}));
   }
 }
 

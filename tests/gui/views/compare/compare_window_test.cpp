@@ -48,7 +48,7 @@ TEST(CompareWindow, SaysWhatCompareSaysAndWhereTheTimeWent) {
   ASSERT_GE(compute, 0);
   EXPECT_TRUE(runs.cell(compute, ComparisonModel::change).startsWith(QLatin1Char{'+'}));
   EXPECT_TRUE(runs.cell(compute, ComparisonModel::percent).startsWith(QLatin1Char{'+'}));
-  EXPECT_GT(runs.row_of(QStringLiteral("the step's window")), compute);
+  EXPECT_GT(runs.row_of(QStringLiteral("whole step")), compute);
 }
 
 TEST(CompareWindow, NamesTheRankThatBecameSlowAndLeadsToIt) {
@@ -59,7 +59,7 @@ TEST(CompareWindow, NamesTheRankThatBecameSlowAndLeadsToIt) {
   EXPECT_TRUE(runs.cell(0, ComparisonModel::in_a).isEmpty());
   QStringList windows;
   for (int row = 0; row < runs.window.comparison().rowCount(); ++row)
-    if (runs.cell(row, ComparisonModel::kind).startsWith(QStringLiteral("step window; largest change: ")))
+    if (runs.cell(row, ComparisonModel::kind).startsWith(QStringLiteral("whole step; largest change: ")))
       windows += runs.cell(row, ComparisonModel::what) + runs.cell(row, ComparisonModel::kind);
   EXPECT_EQ(windows.filter(QStringLiteral("rank 0")).filter(QStringLiteral("waiting for other ranks +")).size(), 1);
   EXPECT_EQ(windows.filter(QStringLiteral("rank 1")).filter(QStringLiteral("compute +")).size(), 1);

@@ -15,7 +15,8 @@ namespace rankscope::analyzer {
 
 /// Why a run that never was a pipeline has no such section.
 inline constexpr const char* no_pipeline =
-    "no pipeline: nothing is sent from rank to rank, and no forward or backward belongs to a micro-batch";
+    "no pipeline: nothing is sent from rank to rank, and no forward or backward pass is marked as part of a "
+    "micro-batch";
 
 /// What of the time above theory a place causes on the chain of work that decided the length (means per step, ns).
 struct AboveTheory {
