@@ -364,7 +364,7 @@ Section<PipelineSection> find_pipeline(const Run& run, const ClockTrust& clocks,
   if (common)
     draw(section, all);
   else
-    section.why_not_drawn = section.why_no_parts;
+    section.why_not_drawn = "the clocks of the ranks cannot be compared";
   return section;
 }
 

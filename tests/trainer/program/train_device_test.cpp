@@ -98,7 +98,7 @@ TEST(TrainDevice, APyTorchWithoutItsGpuLibrariesIsSaidAndTheCpuTaken) {
   std::vector<::testing::Matcher<std::string>> named;
   for (const std::string& library : missing) named.emplace_back(HasSubstr(library));
   EXPECT_THAT(result.out, AnyOfArray(named));
-  EXPECT_THAT(result.out, HasSubstr("install all of PyTorch with scripts/setup --with-pytorch"));
+  EXPECT_THAT(result.out, HasSubstr("install PyTorch with its CUDA libraries (scripts/setup --with-pytorch)"));
   EXPECT_THAT(result.out, HasSubstr("done: 1 step in"));
 }
 #endif

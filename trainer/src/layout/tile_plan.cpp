@@ -18,8 +18,9 @@ Result<TileGrid> tile_grid(const std::string& text, int ranks) {
   }
   const TileGrid grid{*rows, *columns};
   if (std::int64_t{grid.rows} * grid.columns != ranks) {
-    return fail(ErrorKind::usage, format("--tiles {} makes {} tiles for {}; there must be one tile per rank", text,
-                                         std::int64_t{grid.rows} * grid.columns, counted(ranks, "rank")));
+    return fail(ErrorKind::usage,
+                format("--tiles {} makes {} for {}; there must be one tile per rank", text,
+                       counted(std::int64_t{grid.rows} * grid.columns, "tile"), counted(ranks, "rank")));
   }
   return grid;
 }

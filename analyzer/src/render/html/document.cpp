@@ -76,7 +76,7 @@ void write_body(Writer& page, const DocumentTitle& title, std::span<const Docume
   }
   {
     const auto footer = page.scope("footer");
-    page.element("p", "Made by rankscope from a recording; docs/metrics.md of rankscope defines every number.");
+    page.element("p", "Made by rankscope. The numbers are defined in docs/metrics.md in rankscope's source tree.");
   }
   const auto script = page.scope("script");
   page.trusted(report_js().text);
