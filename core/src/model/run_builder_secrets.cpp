@@ -4,12 +4,16 @@
 #include <optional>
 #include <string>
 
+#include "rankscope/core/format.h"
 #include "run_builder_pending.h"
 
 namespace rankscope {
 namespace {
 
 constexpr std::string_view hidden_value = "***";
+
+/// Nothing but asterisks.
+bool is_masked(std::string_view text) { return !text.empty() && text.find_first_not_of('*') == std::string_view::npos; }
 
 /// Which strings of a run are referred to.
 class UsedTexts {
@@ -115,6 +119,7 @@ AttributeValue RunBuilder::Pending::shown(Run& run, StringId key, AttributeValue
 
 StringId RunBuilder::Pending::shown(Run& run, StringId key, StringId value) {
   if (!key.is_set() || !value.is_set() || !is_secret_key(run, key)) return value;
+  if (is_masked(run.text(value))) return run.strings_.intern(hidden_value);  // by pack, which keeps the length
   if (!is_secret_value(run.text(key), run.text(value))) return value;
   hidden_values.emplace(run.text(key), run.text(value));
   replaced.push_back(value);
@@ -155,10 +160,12 @@ void RunBuilder::Pending::forget_replaced(Run& run) const {
   used.attributes(run.attributes_, run.span_attributes_);
   used.attributes(run.attributes_, run.mark_attributes_);
   for (const PendingSample& sample : samples) used.note(sample.counter);
-  std::string instead{hidden_value};
+  std::size_t number = 0;
   for (const StringId value : replaced) {
-    if (used.has(value) || run.text(value).find_first_not_of('*') == std::string_view::npos) continue;
-    while (run.strings_.find(instead).is_set()) instead += '*';  // a copy of the run relies on each string once
+    if (used.has(value) || is_masked(run.text(value))) continue;
+    std::string instead;
+    do instead = format("{}{}", hidden_value, ++number);  // a copy of the run relies on each string once
+    while (run.strings_.find(instead).is_set());
     run.strings_.replace(value, instead);
   }
 }

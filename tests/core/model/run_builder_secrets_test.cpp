@@ -1,7 +1,9 @@
 // Strings lose their secrets on their way into a run.
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <sstream>
+#include <string>
 
 #include "rankscope/core/model/clock_map.h"
 #include "rankscope/core/model/run.h"
@@ -142,6 +144,34 @@ TEST(RunBuilderSecrets, WhatWasHiddenOnceIsNotCountedAgain) {
   const auto again = run_from_text(text.str());
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ((*again)->quality().of(Counter::texts_hidden), run->quality().of(Counter::texts_hidden));
+}
+
+std::shared_ptr<const Run> with_api_keys(int count, const std::function<std::string(int)>& value) {
+  RunBuilder builder;
+  const std::uint32_t row = builder.add_process({.rank = RankId{0}});
+  const LaneId lane = builder.add_lane(row, LaneKind::thread, "main", 1);
+  const StringId key = builder.intern("api_key");
+  for (int i = 0; i < count; ++i) {
+    const std::uint32_t span = builder.add_span(lane, SpanKind::op, builder.intern("op"), {at(10 * i), at(10 * i + 5)});
+    builder.add_attribute(span, key, builder.intern(value(i)));
+  }
+  return built(std::move(builder));
+}
+
+TEST(RunBuilderSecrets, WhatReplacesManyHiddenValuesStaysShort) {
+  const auto run = with_api_keys(20'000, [](int i) { return "x9Lq" + std::to_string(i); });
+  EXPECT_EQ(run->quality().of(Counter::texts_hidden), 20'000U);
+  for (std::uint32_t id = 0; id < run->strings().size(); ++id)
+    ASSERT_LE(run->text(StringId{id}).size(), 12U) << run->text(StringId{id});
+}
+
+TEST(RunBuilderSecrets, AValueThatAPackMaskedLooksLikeOneThatIsHiddenHere) {
+  const auto run = with_api_keys(2, [](int i) { return i == 0 ? "***********" : ""; });
+  std::ostringstream text;
+  write_text(*run, text);
+  EXPECT_THAT(text.str(), HasSubstr("api_key=***\n"));
+  EXPECT_THAT(text.str(), HasSubstr("api_key=\"\"\n"));
+  EXPECT_EQ(run->quality().of(Counter::texts_hidden), 0U);
 }
 
 }  // namespace
