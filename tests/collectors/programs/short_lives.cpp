@@ -79,6 +79,13 @@ int next_file(int count) {
   return 0;
 }
 
+/// closes_all N: N events, then all descriptors but the standard ones are closed, as daemons do, and N events more.
+int closes_all(int count) {
+  burst(count);
+  for (int file = 3; file < 1024; ++file) close(file);
+  return burst(count);
+}
+
 /// strict N: N events, then nothing but read, write and the end of the thread is allowed.
 int strict(int count) {
   for (; count > 0; --count) one_event();
@@ -92,8 +99,8 @@ int strict(int count) {
 
 int main(int words_count, char** words) {
   const std::map<std::string, int (*)(int)> scenes{
-      {"processes", processes},     {"threads", threads},     {"burst", burst},  {"raw_end", raw_end},
-      {"last_thread", last_thread}, {"next_file", next_file}, {"strict", strict}};
+      {"processes", processes},     {"threads", threads},     {"burst", burst},           {"raw_end", raw_end},
+      {"last_thread", last_thread}, {"next_file", next_file}, {"closes_all", closes_all}, {"strict", strict}};
   if (words_count < 3) return 2;
   const auto scene = scenes.find(words[1]);
   return scene == scenes.end() ? 2 : scene->second(std::atoi(words[2]));

@@ -282,6 +282,23 @@ TEST(SegmentSize, AProgramThatClosesAllDescriptorsKeepsItsOwnFilesAndLosesNothin
   EXPECT_EQ(recording.read()->spans().size(), pairs + 10U);
 }
 
+TEST(SegmentSize, AProgramThatClosesAllDescriptorsAndOpensNothingLosesNothing) {
+  constexpr int pairs = 100'000;
+  const Recording recording;
+  EXPECT_EQ(status_of([&] {
+              const auto writer = recording.create();
+              write_pairs(*writer, 10);
+              for (int round = 0; round < 3; ++round) {  // the file is opened again under the same number
+                for (int file = 3; file < 1024; ++file) close(file);
+                write_pairs(*writer, pairs);
+              }
+              return writer->header().extents_refused.load() == 0 ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(recording.read()->spans().size(), 3 * pairs + 10U);
+  EXPECT_EQ(recording.read()->quality().of(Counter::events_dropped), 0U);
+}
+
 TEST(SegmentSize, TheNextFileOfTheProgramHasTheNumberThatItHasWithoutARecording) {
   const int before = open("/dev/null", O_RDONLY);
   close(before);
