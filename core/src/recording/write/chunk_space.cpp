@@ -88,7 +88,8 @@ ChunkSpace::ChunkSpace(std::filesystem::path path, OwnFile file, std::uint64_t b
       burst_bytes_(burst_bytes),
       refused_(refused),
       file_(std::move(file)),
-      file_bytes_(segment_header_bytes) {}
+      file_bytes_(segment_header_bytes),
+      usable_bytes_(burst_bytes) {}
 
 ChunkSpace::~ChunkSpace() {
   for (const auto& extent : extents_)
@@ -175,7 +176,7 @@ void ChunkSpace::leave(Extent& extent) {
 
 bool ChunkSpace::may_grow() const {
   return !is_full_.load(std::memory_order_relaxed) &&
-         used_bytes_.load(std::memory_order_relaxed) - used_before_.load(std::memory_order_relaxed) < burst_bytes_;
+         used_bytes_.load(std::memory_order_relaxed) < usable_bytes_.load(std::memory_order_relaxed);
 }
 
 /// In a thread of the program, for which nothing was ready. False: there is none, and what it has to tell is dropped.
@@ -193,7 +194,7 @@ void ChunkSpace::make_room() {
   const std::lock_guard lock(growing_);
   is_full_.store(false, std::memory_order_relaxed);
   const std::uint64_t used = used_bytes_.load(std::memory_order_relaxed);
-  used_before_.store(used, std::memory_order_relaxed);
+  usable_bytes_.store(used + burst_bytes_, std::memory_order_relaxed);
   const std::uint64_t target = std::min(burst_bytes_, used / 2);
   const std::uint64_t step = extent_bytes_for(target / 2);
   std::uint64_t ahead = file_bytes_ - segment_header_bytes - used;

@@ -77,11 +77,11 @@ class ChunkSpace {
   std::uint64_t file_bytes_;
   std::vector<std::unique_ptr<Extent>> extents_;  // none is freed earlier: a thread may still look at it
   std::atomic<Extent*> first_{nullptr};
-  std::atomic<Extent*> current_{nullptr};      // from which chunks are cut
-  std::atomic<std::uint64_t> used_bytes_{0};   // of all extents
-  std::atomic<std::uint64_t> used_before_{0};  // the same at the last make_room()
-  std::atomic<bool> is_full_{false};           // the file could not grow since then
-  std::vector<Extent*> mapped_;                // only seal_full_chunks() touches these two
+  std::atomic<Extent*> current_{nullptr};     // from which chunks are cut
+  std::atomic<std::uint64_t> used_bytes_{0};  // of all extents
+  std::atomic<std::uint64_t> usable_bytes_;   // up to here threads may let it grow before the next make_room()
+  std::atomic<bool> is_full_{false};          // the file could not grow since then
+  std::vector<Extent*> mapped_;               // only seal_full_chunks() touches these two
   Extent* newest_ = nullptr;
   static constexpr std::size_t most_offered = 256;
   std::array<std::atomic<ChunkHeader*>, most_offered> offered_{};  ///< rests of threads that have ended
