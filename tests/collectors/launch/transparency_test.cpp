@@ -36,6 +36,7 @@ const std::vector<Scene>& scenes() {
       {"ends_its_main_thread_alone_after_an_event", "$ACTOR raw_end 1"},
       {"ends_with_its_last_thread", "$ACTOR last_thread 0"},
       {"ends_with_its_last_thread_after_an_event", "$ACTOR last_thread 1"},
+      {"ends_with_its_last_thread_and_no_descriptors", "timeout -s KILL 5 $ACTOR closes_all_last_thread 1"},
       // Limits.
       {"may_write_small_files", "ulimit -f 16; $ACTOR burst 100000"},
       {"may_write_files_of_some_size", "ulimit -f 4096; $ACTOR burst 1000000"},
