@@ -1,4 +1,5 @@
-// The thread that each recorded process has: readies room, pairs clocks, samples the host, ends the recording when its time is up.
+// The thread that each recorded process has: readies room, pairs clocks, samples the host, ends the recording when its
+// time is up.
 #include <time.h>
 
 #include <algorithm>
