@@ -51,9 +51,8 @@ class ChunkSpace {
 
  private:
   struct Extent {
-    Extent(std::byte* mapped, std::uint64_t size) : memory(mapped), bytes(size) {}
-    std::byte* memory;  ///< null once it is unmapped
-    std::uint64_t bytes;
+    std::byte* memory = nullptr;  ///< null before it is mapped, and once it is unmapped
+    std::uint64_t bytes = 0;
     std::atomic<std::uint64_t> cut{0};  ///< up to here it consists of chunks
     std::atomic<Extent*> next{nullptr};
   };
@@ -61,10 +60,11 @@ class ChunkSpace {
   bool advance(Extent& extent);
   void leave(Extent& extent);
   bool grow(std::uint64_t least);
-  Result<void> add_extent(std::uint64_t bytes, bool is_allocated);
-  Result<void*> map_more(std::uint64_t bytes, bool is_allocated);
+  [[nodiscard]] int add_extent(std::unique_ptr<Extent> extent, std::uint64_t bytes, bool is_allocated);
+  [[nodiscard]] int map_more(Extent& extent, std::uint64_t bytes, bool is_allocated);
+  [[nodiscard]] bool add_ahead(std::unique_ptr<Extent> extent, std::uint64_t used);
   void find_new_extents();
-  [[nodiscard]] Result<int> writable_file();
+  [[nodiscard]] int writable_file();
   [[nodiscard]] bool may_grow() const;
   void offer(ChunkHeader& chunk);
   [[nodiscard]] ChunkHeader* take_offered(std::uint32_t payload);
@@ -72,11 +72,11 @@ class ChunkSpace {
   std::filesystem::path path_;
   std::uint64_t burst_bytes_;
   std::atomic<std::uint64_t>& refused_;
-  std::mutex growing_;  // guards the file, its size and extents_
+  std::mutex growing_;  // guards the file, its size and last_; who holds it allocates no memory of the C library
   OwnFile file_;
   std::uint64_t file_bytes_;
-  std::vector<std::unique_ptr<Extent>> extents_;  // none is freed earlier: a thread may still look at it
-  std::atomic<Extent*> first_{nullptr};
+  std::atomic<Extent*> first_{nullptr};  // of a chain; none is freed earlier: a thread may still look at it
+  Extent* last_ = nullptr;
   std::atomic<Extent*> current_{nullptr};     // from which chunks are cut
   std::atomic<std::uint64_t> used_bytes_{0};  // of all extents
   std::atomic<std::uint64_t> usable_bytes_;   // up to here threads may let it grow before the next make_room()
