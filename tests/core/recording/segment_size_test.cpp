@@ -14,6 +14,7 @@
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "recording/format/segment_file.h"
 #include "recording/live/segment.h"
 #include "support/temporary_folder.h"
 
@@ -111,6 +112,26 @@ TEST(SegmentSize, ThreadsThatEndTogetherLeaveTheirRestsToOthers) {
   }
   EXPECT_LE(recording.size(), 4U * 1024 * 1024) << "200 chunks of 8 KiB, which all rounds share, and half of it ahead";
   EXPECT_EQ(recording.read()->marks().size(), 4000U);
+}
+
+TEST(SegmentSize, ABusyThreadDoesNotGetTheSmallRestsOfOthers) {
+  const Recording recording;
+  const auto writer = recording.create();
+  std::vector<std::unique_ptr<ThreadWriter>> pens;
+  for (int i = 0; i < 200; ++i) {
+    pens.push_back(writer->thread());
+    for (int k = 0; k < 420; ++k) pens.back()->mark("nearly a chunk");  // 16 bytes each, of 8 KiB
+  }
+  pens.clear();
+  const std::uint32_t busy = writer->header().threads.load();
+  const auto pen = writer->thread();
+  for (int i = 0; i < 100'000; ++i) {
+    pen->mark("busy");
+    if (i % 1000 == 0) writer->refill();
+  }
+  const auto segment = read_segment(recording.segment());
+  ASSERT_TRUE(segment) << segment.error().message;
+  EXPECT_LE(std::ranges::count(segment->chunks, busy, &Chunk::thread), 60) << "of the 200 rests at most one";
 }
 
 TEST(SegmentSize, WhatIsHandedOnIsFollowedLive) {

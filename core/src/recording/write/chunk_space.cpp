@@ -139,8 +139,9 @@ int ChunkSpace::add_extent(std::unique_ptr<Extent> extent, std::uint64_t bytes, 
   return 0;
 }
 
-ChunkHeader* ChunkSpace::take(std::uint32_t payload, std::uint32_t wish) {
-  if (ChunkHeader* const offered = take_offered(payload)) return offered;
+ChunkHeader* ChunkSpace::take(std::uint32_t payload, std::uint32_t wish, Rests rests) {
+  ChunkHeader* const offered = rests == Rests::allowed ? take_offered(payload) : nullptr;
+  if (offered != nullptr) return offered;
   const std::uint64_t least = chunk_header_bytes + payload;
   const std::uint64_t bytes = std::max<std::uint64_t>(wish, rounded_up(least, page_bytes));
   while (true) {
@@ -224,26 +225,33 @@ void ChunkSpace::hand_on(ChunkHeader& chunk, std::uint32_t used) {
   offer(handed_on);
 }
 
+/// False if there is a chunk already.
+bool ChunkSpace::put(ChunkHeader& chunk, Offer& place) {
+  const std::uint32_t capacity = chunk.capacity;  // before others can take it
+  ChunkHeader* nothing = nullptr;
+  if (!place.chunk.compare_exchange_strong(nothing, &chunk, std::memory_order_acq_rel)) return false;
+  place.capacity.store(capacity, std::memory_order_relaxed);
+  offers_.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
 void ChunkSpace::offer(ChunkHeader& chunk) {
-  for (auto& place : offered_) {
-    ChunkHeader* nothing = nullptr;
-    if (!place.compare_exchange_strong(nothing, &chunk, std::memory_order_acq_rel)) continue;
-    offers_.fetch_add(1, std::memory_order_release);
-    return;
-  }
+  for (Offer& place : offered_)
+    if (place.chunk.load(std::memory_order_relaxed) == nullptr && put(chunk, place)) return;
   mark_full(chunk);  // so that its extent can be unmapped
 }
 
 /// Who looks at a chunk has it: it may be used up and unmapped as soon as another thread has it.
 ChunkHeader* ChunkSpace::take_offered(std::uint32_t payload) {
   if (offers_.load(std::memory_order_acquire) == 0) return nullptr;
-  for (auto& place : offered_) {
-    if (place.load(std::memory_order_relaxed) == nullptr) continue;
-    ChunkHeader* const chunk = place.exchange(nullptr, std::memory_order_acq_rel);
+  for (Offer& place : offered_) {
+    if (place.chunk.load(std::memory_order_relaxed) == nullptr) continue;
+    if (place.capacity.load(std::memory_order_relaxed) < payload) continue;
+    ChunkHeader* const chunk = place.chunk.exchange(nullptr, std::memory_order_acq_rel);
     if (chunk == nullptr) continue;
     offers_.fetch_sub(1, std::memory_order_relaxed);
     if (chunk->capacity >= payload) return chunk;
-    offer(*chunk);
+    if (!put(*chunk, place)) offer(*chunk);
   }
   return nullptr;
 }

@@ -22,6 +22,9 @@ inline constexpr std::uint64_t first_file_bytes = 32 * 1024;
 /// Of the first chunk of a thread, header included; further ones grow with what the thread has written.
 inline constexpr std::uint32_t first_chunk_bytes = 8 * 1024;
 
+/// Whether what ended threads left of their chunks will do: a busy thread would be back for the next chunk at once.
+enum class Rests : std::uint8_t { allowed, not_allowed };
+
 /// Where the file grows, and in which order its parts are used up. take() and hand_on() may be called by any thread at
 /// any time, make_room() and seal_full_chunks() by one thread at a time.
 ///
@@ -38,8 +41,9 @@ class ChunkSpace {
 
   /// Maps the extent behind the header page, which was allocated with it. Before all else.
   [[nodiscard]] Result<void> begin();
-  /// A chunk with room for `payload` bytes that belongs to nobody; of about `wish` bytes. Null: there is none.
-  [[nodiscard]] ChunkHeader* take(std::uint32_t payload, std::uint32_t wish);
+  /// A chunk with room for `payload` bytes that belongs to nobody; of about `wish` bytes, unless a rest serves. Null:
+  /// there is none.
+  [[nodiscard]] ChunkHeader* take(std::uint32_t payload, std::uint32_t wish, Rests rests);
   /// The thread of a chunk has ended after `used` bytes: another one gets the rest.
   void hand_on(ChunkHeader& chunk, std::uint32_t used);
   /// Keeps room ready ahead of the threads.
@@ -56,6 +60,11 @@ class ChunkSpace {
     std::atomic<std::uint64_t> cut{0};  ///< up to here it consists of chunks
     std::atomic<Extent*> next{nullptr};
   };
+  /// A place for a chunk. Nobody looks into a chunk who has not taken it, so its size stands beside it.
+  struct Offer {
+    std::atomic<ChunkHeader*> chunk{nullptr};
+    std::atomic<std::uint32_t> capacity{0};  ///< may be that of the chunk before
+  };
   [[nodiscard]] ChunkHeader* cut(Extent& extent, std::uint64_t least, std::uint64_t wish);
   bool advance(Extent& extent);
   void leave(Extent& extent);
@@ -67,6 +76,7 @@ class ChunkSpace {
   [[nodiscard]] int writable_file();
   [[nodiscard]] bool may_grow() const;
   void offer(ChunkHeader& chunk);
+  [[nodiscard]] bool put(ChunkHeader& chunk, Offer& place);
   [[nodiscard]] ChunkHeader* take_offered(std::uint32_t payload);
 
   std::filesystem::path path_;
@@ -84,7 +94,7 @@ class ChunkSpace {
   std::vector<Extent*> mapped_;               // only seal_full_chunks() touches these two
   Extent* newest_ = nullptr;
   static constexpr std::size_t most_offered = 256;
-  std::array<std::atomic<ChunkHeader*>, most_offered> offered_{};  ///< rests of threads that have ended
+  std::array<Offer, most_offered> offered_{};  // rests of threads that have ended
   std::atomic<std::uint32_t> offers_{0};
 };
 

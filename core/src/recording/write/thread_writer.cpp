@@ -1,5 +1,5 @@
-// The hot path of recording. An event whose names and chunk are at hand needs no lock, no system call and no allocation.
-// A name's first use allocates; a new chunk may take a mutex and grow the file (next_chunk).
+// The hot path of recording. An event whose names and chunk are at hand needs no lock, no system call and no
+// allocation. A name's first use allocates; a new chunk may take a mutex and grow the file (next_chunk).
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -120,7 +120,8 @@ std::uint8_t* ThreadWriter::reserve_with_names(std::uint32_t bytes, std::uint32_
 bool ThreadWriter::next_chunk(std::uint32_t payload) {
   const std::uint64_t quarter = (filled_ + used_) / 4 / first_chunk_bytes * first_chunk_bytes;
   const auto wish = std::clamp<std::uint64_t>(quarter, first_chunk_bytes, chunk_bytes);
-  ChunkHeader* next = segment_.chunks_->take(payload, static_cast<std::uint32_t>(wish));
+  const Rests rests = chunk_ == nullptr ? Rests::allowed : Rests::not_allowed;
+  ChunkHeader* next = segment_.chunks_->take(payload, static_cast<std::uint32_t>(wish), rests);
   if (next == nullptr) return false;
   if (chunk_ != nullptr) chunk_->state.store(static_cast<std::uint32_t>(ChunkState::full), std::memory_order_release);
   next->sequence = sequence_++;
