@@ -221,6 +221,10 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {processes_without_rank, "processes_without_rank", info,
      "Some processes, such as launchers, have events but no rank. They recorded no kernels, copies, collectives or "
      "steps, so they are not ranks of the job."},
+    {recorder_threads_refused, "recorder_threads_refused", error,
+     "The recorder could not start its thread, at first or at all, so samples are missing and events may have been "
+     "lost. "
+     "Allow more threads (ulimit -u, or the pids limit of the container or job)."},
 }};
 
 constexpr bool in_order() {

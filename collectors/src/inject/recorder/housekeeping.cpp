@@ -137,7 +137,9 @@ void* run(void*) {
 }  // namespace
 
 void start_housekeeping_locked(RecorderState& state) {
-  if (!state.housekeeping) state.housekeeping = start_quiet_thread("rankscope", stack_bytes, run);
+  if (state.housekeeping) return;
+  state.housekeeping = start_quiet_thread("rankscope", stack_bytes, run);
+  if (!state.housekeeping) count(Trouble::threads_refused);
 }
 
 }  // namespace rankscope::inject
