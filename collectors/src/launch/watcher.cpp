@@ -77,13 +77,10 @@ Watcher::Watcher(fs::path spool, pid_t command, std::string rank_env)
 }
 
 void Watcher::read_segments() {
-  std::error_code error;
-  for (fs::directory_iterator entry{spool_, error}, end; !error && entry != end; entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (names_.contains(name)) continue;
+  for_each_new_file(spool_, names_, [this](std::string_view name) {
     if (const auto process = process_of_segment(name)) recorded_.insert(*process);
-    names_.insert(std::move(name));
-  }
+    names_.emplace(name);
+  });
 }
 
 bool Watcher::is_worth_a_segment(const ProcessKey& key) const {

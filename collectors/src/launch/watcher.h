@@ -14,6 +14,7 @@
 
 #include "host/sampler.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "spool/file_names.h"
 #include "spool/segment_names.h"
 
 namespace rankscope::collectors {
@@ -65,7 +66,7 @@ class Watcher {
   pid_t command_;
   std::string rank_env_;
   recording::TickClock clock_ = recording::TickClock::detect();
-  std::set<std::string> names_;    // of files in the spool that were looked at
+  FileNames names_;                // of files in the spool that were looked at
   std::set<ProcessKey> recorded_;  // from inside
   std::map<ProcessKey, Watched> watched_;
   std::set<ProcessKey> refused_;  // too many, or no segment could be made
