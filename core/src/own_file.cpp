@@ -34,8 +34,11 @@ OwnFile::OwnFile(int file) : file_(moved_up(file)), identity_(identity_of(file_)
 OwnFile::OwnFile(OwnFile&& other) noexcept
     : file_(std::exchange(other.file_, -1)), identity_(std::exchange(other.identity_, std::nullopt)) {}
 OwnFile& OwnFile::operator=(OwnFile&& other) noexcept {
-  std::swap(file_, other.file_);
-  std::swap(identity_, other.identity_);
+  if (this == &other) return *this;
+  // The same number is the other one's: ours was closed by the program, and its file was opened again.
+  if (const int own = file(); own >= 0 && own != other.file_) close(own);
+  file_ = std::exchange(other.file_, -1);
+  identity_ = std::exchange(other.identity_, std::nullopt);
   return *this;
 }
 OwnFile::~OwnFile() {

@@ -1,4 +1,5 @@
-// A trace with 200,000 threads of as many processes: what is done for each of them does not look at all others.
+// A trace with 200,000 threads of as many processes is read, and its report made. If something looked at all others for
+// each of them, the time limit of ctest would end the test; nothing here measures time.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -64,7 +64,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> io_fields
 
 }  // namespace
 
-ProcFile::ProcFile(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}
+ProcFile::ProcFile(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)), was_opened_(file_.file() >= 0) {}
 
 std::string_view ProcFile::read(std::span<char> buffer) const {
   const int file = file_.file();
@@ -99,7 +99,10 @@ std::span<const HostSample> HostSampler::sample() {
   return samples_;
 }
 
-std::optional<ProcessStat> HostSampler::process() const {
+std::optional<ProcessStat> HostSampler::process() {
+  if (stat_.was_closed()) {
+    if (ProcFile again = open_of(process_, "stat"); again.is_open()) stat_ = std::move(again);
+  }
   std::array<char, 1024> buffer;
   return parse_process_stat(stat_.read(buffer));
 }

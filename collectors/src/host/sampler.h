@@ -32,9 +32,13 @@ class ProcFile {
 
   /// The file's text in `buffer`; empty if it cannot be read (any more).
   [[nodiscard]] std::string_view read(std::span<char> buffer) const;
+  [[nodiscard]] bool is_open() const { return file_.file() >= 0; }
+  /// True if the program that we are in has closed it.
+  [[nodiscard]] bool was_closed() const { return was_opened_ && file_.file() < 0; }
 
  private:
   OwnFile file_;
+  bool was_opened_ = false;
 };
 
 enum class Pressure : std::uint8_t { skip, sample };  ///< pressure is of the whole host: one process per host is enough
@@ -47,8 +51,8 @@ class HostSampler {
   HostSampler(pid_t process, Pressure pressure);
   /// Valid until the next call; empty once the process is gone. Rates are 0 in the first sample.
   [[nodiscard]] std::span<const HostSample> sample();
-  /// What the kernel says of it now; nothing where that cannot be read.
-  [[nodiscard]] std::optional<ProcessStat> process() const;
+  /// What the kernel says of it now; nothing where that cannot be read. Opens the file again if the program closed it.
+  [[nodiscard]] std::optional<ProcessStat> process();
 
  private:
   void add(std::string_view name, double value);

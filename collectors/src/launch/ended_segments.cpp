@@ -37,21 +37,23 @@ bool nobody_writes(const fs::path& path) {
   return granted;
 }
 
+EndedSegments::EndedSegments(const fs::path& spool)
+    : inside_{.path = spool}, outside_{.path = spool / recording::outside_folder} {}
+
 void EndedSegments::pack() {
-  pack_in(spool_);
-  pack_in(spool_ / recording::outside_folder);
+  pack_in(inside_);
+  pack_in(outside_);
 }
 
 /// What cannot be packed, since it is damaged or the disk is full, stays as it is: gathering says what is wrong.
-void EndedSegments::pack_in(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
-    const fs::path& path = entry->path();
-    if (path.extension() != recording::segment_suffix || settled_.contains(path)) continue;
-    if (is_written(path) || !nobody_writes(path)) continue;
+void EndedSegments::pack_in(Folder& folder) {
+  for_each_new_file(folder.path, folder.settled, [&folder](std::string_view name) {
+    if (!name.ends_with(recording::segment_suffix)) return;
+    const fs::path path = folder.path / name;
+    if (is_written(path) || !nobody_writes(path)) return;
     if (is_small(path)) static_cast<void>(recording::gather_segment(path, path));
-    settled_.insert(path);
-  }
+    folder.settled.emplace(name);
+  });
 }
 
 }  // namespace rankscope::collectors

@@ -2,24 +2,29 @@
 #pragma once
 
 #include <filesystem>
-#include <set>
-#include <utility>
+
+#include "spool/file_names.h"
 
 namespace rankscope::collectors {
 
 /// Packs small segments where they are, as gathering does: a spool holds hardly more than the recording will.
 class EndedSegments {
  public:
-  explicit EndedSegments(std::filesystem::path spool) : spool_(std::move(spool)) {}
+  explicit EndedSegments(const std::filesystem::path& spool);
 
   /// Looks for segments that nobody can write to any more, and packs those that were not before.
   void pack();
 
  private:
-  void pack_in(const std::filesystem::path& folder);
+  /// Settled is what needs no look any more: it is packed, or too large to gain by it.
+  struct Folder {
+    std::filesystem::path path;
+    FileNames settled{};
+  };
+  static void pack_in(Folder& folder);
 
-  std::filesystem::path spool_;
-  std::set<std::filesystem::path> settled_;  ///< packed, or too large to gain by it
+  Folder inside_;
+  Folder outside_;
 };
 
 /// True if no process has the file open for writing or mapped, wherever it runs; false where the kernel cannot tell.

@@ -153,10 +153,9 @@ bool is_running(const recording::ProcessIdentity& process) {
 
 bool is_written(const fs::path& segment) {
   if (segment.parent_path().filename() == recording::outside_folder) return false;
-  const std::string name = segment.stem().string();
-  const auto process = process_of_segment(name);
-  if (!process || has_ended(*process)) return false;
-  return name.starts_with(segment_stem(*process));  // the same process, not a later one with its pid
+  const auto process = process_of_segment(segment.stem().string());
+  if (!process || has_ended(process->pid)) return false;
+  return start_of(process->pid) == process->start;  // the same process, not a later one with its pid
 }
 
 }  // namespace rankscope::collectors

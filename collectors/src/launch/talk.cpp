@@ -46,9 +46,10 @@ std::string summary_text(const RecordSummary& summary) {
   }
   if (summary.not_watched > 0) {
     text += format(
-        "rankscope: {} without events could not be sampled: there were more than {} at a time, or no segment file "
-        "could be created\n",
-        counted(summary.not_watched, "process"), Watcher::most_watched);
+        "rankscope: {} without events could not be sampled: there were more than {} at a time (more than {} if they "
+        "have "
+        "ranks), or no segment file could be created\n",
+        counted(summary.not_watched, "process"), Watcher::most_watched, Watcher::most_with_ranks);
   }
   for (const std::string& note : summary.notes) text += "rankscope: " + note + "\n";
   return text;

@@ -12,7 +12,6 @@
 #include "rank_of_process.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
-#include "spool/segment_names.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -78,13 +77,10 @@ Watcher::Watcher(fs::path spool, pid_t command, std::string rank_env)
 }
 
 void Watcher::read_segments() {
-  std::error_code error;
-  for (fs::directory_iterator entry{spool_, error}, end; !error && entry != end; entry.increment(error)) {
-    std::string name = entry->path().filename().string();
-    if (names_.contains(name)) continue;
+  for_each_new_file(spool_, names_, [this](std::string_view name) {
     if (const auto process = process_of_segment(name)) recorded_.insert(*process);
-    names_.insert(std::move(name));
-  }
+    names_.emplace(name);
+  });
 }
 
 bool Watcher::is_worth_a_segment(const ProcessKey& key) const {
@@ -102,7 +98,7 @@ void Watcher::sample() {
   read_segments();
   for (const pid_t process : descendants_of(getpid())) {
     const ProcessKey key{process, start_of(process)};
-    if (key.start == 0 || recorded_.contains(process) || watched_.contains(key) || refused_.contains(key)) continue;
+    if (key.start == 0 || recorded_.contains(key) || watched_.contains(key) || refused_.contains(key)) continue;
     watch(key);
   }
   for (auto entry = watched_.begin(); entry != watched_.end();)
@@ -127,7 +123,7 @@ void Watcher::remove_segment(const Watched& watched) {
 
 bool Watcher::sample(const ProcessKey& key, Watched& watched) {
   const bool has_segment = watched.segment != nullptr;
-  if (recorded_.contains(key.pid)) {
+  if (recorded_.contains(key)) {
     remove_segment(watched);
     return false;
   }
@@ -179,9 +175,9 @@ void Watcher::stop() {
 
 void Watcher::finish(int status_of_command) {
   read_segments();
-  std::erase_if(refused_, [this](const ProcessKey& key) { return recorded_.contains(key.pid); });
+  std::erase_if(refused_, [this](const ProcessKey& key) { return recorded_.contains(key); });
   for (auto& [key, watched] : watched_) {
-    if (recorded_.contains(key.pid)) remove_segment(watched);
+    if (recorded_.contains(key)) remove_segment(watched);
     if (watched.segment != nullptr && key.pid == command_) watched.segment->note_exit(status_of_command);
   }
   watched_.clear();

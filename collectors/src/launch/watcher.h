@@ -14,15 +14,10 @@
 
 #include "host/sampler.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "spool/file_names.h"
+#include "spool/segment_names.h"
 
 namespace rankscope::collectors {
-
-/// Pid and start time: pids repeat.
-struct ProcessKey {
-  pid_t pid = 0;
-  std::uint64_t start = 0;
-  auto operator<=>(const ProcessKey&) const = default;
-};
 
 class Watcher {
  public:
@@ -71,8 +66,8 @@ class Watcher {
   pid_t command_;
   std::string rank_env_;
   recording::TickClock clock_ = recording::TickClock::detect();
-  std::set<std::string> names_;  // of files in the spool that were looked at
-  std::set<pid_t> recorded_;     // from inside
+  FileNames names_;                // of files in the spool that were looked at
+  std::set<ProcessKey> recorded_;  // from inside
   std::map<ProcessKey, Watched> watched_;
   std::set<ProcessKey> refused_;  // too many, or no segment could be made
 };

@@ -30,13 +30,17 @@ std::string segment_stem(pid_t process) {
   return host_name() + "-" + std::to_string(process) + "-" + std::to_string(start_of(process));
 }
 
-std::optional<pid_t> process_of_segment(std::string_view file_name) {
+std::optional<ProcessKey> process_of_segment(std::string_view file_name) {
   // The host may hold dashes; after it come PID, START and perhaps the number of an image, then the suffix.
   const std::string host = host_name() + "-";
   if (!file_name.starts_with(host)) return std::nullopt;
   file_name.remove_prefix(host.size());
   const auto process = take_number<pid_t>(file_name);
-  return file_name.starts_with('-') ? process : std::nullopt;
+  if (!process || !file_name.starts_with('-')) return std::nullopt;
+  file_name.remove_prefix(1);
+  const auto start = take_number<std::uint64_t>(file_name);
+  if (!start) return std::nullopt;
+  return ProcessKey{*process, *start};
 }
 
 }  // namespace rankscope::collectors

@@ -92,8 +92,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "No segment could be created for some processes, so they are missing. Set RANKSCOPE_SPOOL to a writable folder "
      "with free space."},
     {processes_not_watched, "processes_not_watched", info,
-     "Some processes without events were not sampled either, because there were more than 64 of them at a time or no "
-     "segment could be created for them."},
+     "Some processes without events were not sampled either, because there were more than 64 of them at a time (256 "
+     "if they have ranks) or no segment could be created for them."},
     {chunks_missing, "chunks_missing", data_loss,
      "Chunks are missing in the middle of a thread's events. The events in them are lost, and ranges that were open "
      "there are cut off. Copy the recording again or check the disk."},
@@ -221,6 +221,10 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {processes_without_rank, "processes_without_rank", info,
      "Some processes, such as launchers, have events but no rank. They recorded no kernels, copies, collectives or "
      "steps, so they are not ranks of the job."},
+    {recorder_threads_refused, "recorder_threads_refused", error,
+     "The recorder could not start its thread, at first or at all, so samples are missing and events may have been "
+     "lost. "
+     "Allow more threads (ulimit -u, or the pids limit of the container or job)."},
 }};
 
 constexpr bool in_order() {

@@ -8,17 +8,15 @@ namespace {
 
 using namespace testing;
 
-TEST(SpoolBudget, ShortProcessesLeaveWhatTheyWrote) {
+TEST(SpoolBudget, OfManyShortProcessesTheRecordingKeepsWhatTheyWroteAndNoMore) {
   constexpr std::uint64_t processes = 300;
   const Folder folder;
-  const SpoolPeak peak{folder.path()};
   const Recorded recorded = record(folder, {program("short_lives"), "processes", std::to_string(processes)});
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(spans_named(*recorded.run, "short life"), processes + 1);
   EXPECT_EQ(recorded.summary.events_dropped, 0U);
   EXPECT_LE(recorded.summary.bytes, processes * 8 * 1024);
-  EXPECT_GT(peak.bytes(), 0U);
 }
 
 TEST(SpoolBudget, ProcessesWithARankThatTellNothingAreSmall) {

@@ -36,6 +36,7 @@ const std::vector<Scene>& scenes() {
       {"ends_its_main_thread_alone_after_an_event", "$ACTOR raw_end 1"},
       {"ends_with_its_last_thread", "$ACTOR last_thread 0"},
       {"ends_with_its_last_thread_after_an_event", "$ACTOR last_thread 1"},
+      {"ends_with_its_last_thread_and_no_descriptors", "timeout -s KILL 5 $ACTOR closes_all_last_thread 1"},
       // Limits.
       {"may_write_small_files", "ulimit -f 16; $ACTOR burst 100000"},
       {"may_write_files_of_some_size", "ulimit -f 4096; $ACTOR burst 1000000"},
@@ -47,6 +48,7 @@ const std::vector<Scene>& scenes() {
       // Descriptors.
       {"finds_the_next_descriptor", "$ACTOR next_file 0"},
       {"finds_the_next_descriptor_after_events", "$ACTOR next_file 1000000"},
+      {"closes_all_descriptors", "$ACTOR closes_all 20000"},
       {"has_no_standard_input", "exec 0<&-; $ACTOR next_file 0"},
       {"lists_its_descriptors", "python3 -c 'import os; print(os.listdir(\"/proc/self/fd\"))'"},
       // Programs that the library cannot enter.
@@ -137,6 +139,15 @@ TEST(Transparent, IsTheRecorderWithNoFollow) {
     if (!scene.name.starts_with("makes_a_user") && !scene.name.starts_with("ends_its_main")) continue;
     EXPECT_EQ(recorded(scene, {.follow = Follow::command_only}), alone(scene)) << scene.line;
   }
+}
+
+TEST(Transparent, IsTheRecorderOfAProgramThatClosesAllDescriptorsAndNothingIsLost) {
+  SKIP_UNDER_SANITIZERS();
+  const Folder folder;
+  const RecordSummary summary =
+      record(folder, std::vector<std::string>{program("short_lives"), "closes_all", "20000"}).summary;
+  EXPECT_EQ(summary.disk_refusals, 0U);
+  EXPECT_GT(summary.events, 80'000U) << "two of each pair";
 }
 
 /// What must differ.

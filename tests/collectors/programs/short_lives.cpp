@@ -72,11 +72,25 @@ int last_thread(int count) {
   pthread_exit(nullptr);
 }
 
+/// closes_all_last_thread N: the same after N events and as many behind the end of all descriptors.
+int closes_all_last_thread(int count) {
+  for (int i = 0; i < count; ++i) one_event();
+  for (int file = 3; file < 1024; ++file) close(file);
+  return last_thread(count);
+}
+
 /// next_file N: N events, then the number of the next file.
 int next_file(int count) {
   for (; count > 0; --count) one_event();
   std::printf("%d\n", open("/dev/null", O_RDONLY));
   return 0;
+}
+
+/// closes_all N: N events, then all descriptors but the standard ones are closed, as daemons do, and N events more.
+int closes_all(int count) {
+  burst(count);
+  for (int file = 3; file < 1024; ++file) close(file);
+  return burst(count);
 }
 
 /// strict N: N events, then nothing but read, write and the end of the thread is allowed.
@@ -91,9 +105,15 @@ int strict(int count) {
 }  // namespace
 
 int main(int words_count, char** words) {
-  const std::map<std::string, int (*)(int)> scenes{
-      {"processes", processes},     {"threads", threads},     {"burst", burst},  {"raw_end", raw_end},
-      {"last_thread", last_thread}, {"next_file", next_file}, {"strict", strict}};
+  const std::map<std::string, int (*)(int)> scenes{{"processes", processes},
+                                                   {"threads", threads},
+                                                   {"burst", burst},
+                                                   {"raw_end", raw_end},
+                                                   {"last_thread", last_thread},
+                                                   {"next_file", next_file},
+                                                   {"closes_all", closes_all},
+                                                   {"closes_all_last_thread", closes_all_last_thread},
+                                                   {"strict", strict}};
   if (words_count < 3) return 2;
   const auto scene = scenes.find(words[1]);
   return scene == scenes.end() ? 2 : scene->second(std::atoi(words[2]));

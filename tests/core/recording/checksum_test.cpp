@@ -124,6 +124,19 @@ TEST_F(Sealed, WhatIsGatheredAgainStaysDamaged) {
   EXPECT_EQ(again->chunks.size(), 1U);
 }
 
+TEST_F(Sealed, ADamagedChunkStaysDamagedAndIsNotTakenForACutFile) {
+  std::string bytes = read_file(segment_);
+  bytes[segment_header_bytes + chunk_header_bytes] ^= 1;
+  write(segment_, bytes);
+  for (int times = 0; times < 3; ++times) {
+    const auto again = read_segment(segment_);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->quality.of(Counter::chunks_corrupt), 1U) << times;
+    EXPECT_EQ(again->quality.of(Counter::segment_cut), 0U) << times;
+    ASSERT_TRUE(gather_segment(segment_, segment_));
+  }
+}
+
 TEST_F(Sealed, AChunkThatClaimsToBeOpenIsDamaged) {
   std::string bytes = read_file(segment_);
   bytes[segment_header_bytes + offsetof(ChunkHeader, state)] = 0;

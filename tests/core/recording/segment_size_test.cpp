@@ -14,6 +14,7 @@
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "recording/format/segment_file.h"
 #include "recording/live/segment.h"
 #include "support/temporary_folder.h"
 
@@ -111,6 +112,26 @@ TEST(SegmentSize, ThreadsThatEndTogetherLeaveTheirRestsToOthers) {
   }
   EXPECT_LE(recording.size(), 4U * 1024 * 1024) << "200 chunks of 8 KiB, which all rounds share, and half of it ahead";
   EXPECT_EQ(recording.read()->marks().size(), 4000U);
+}
+
+TEST(SegmentSize, ABusyThreadDoesNotGetTheSmallRestsOfOthers) {
+  const Recording recording;
+  const auto writer = recording.create();
+  std::vector<std::unique_ptr<ThreadWriter>> pens;
+  for (int i = 0; i < 200; ++i) {
+    pens.push_back(writer->thread());
+    for (int k = 0; k < 420; ++k) pens.back()->mark("nearly a chunk");  // 16 bytes each, of 8 KiB
+  }
+  pens.clear();
+  const std::uint32_t busy = writer->header().threads.load();
+  const auto pen = writer->thread();
+  for (int i = 0; i < 100'000; ++i) {
+    pen->mark("busy");
+    if (i % 1000 == 0) writer->refill();
+  }
+  const auto segment = read_segment(recording.segment());
+  ASSERT_TRUE(segment) << segment.error().message;
+  EXPECT_LE(std::ranges::count(segment->chunks, busy, &Chunk::thread), 60) << "of the 200 rests at most one";
 }
 
 TEST(SegmentSize, WhatIsHandedOnIsFollowedLive) {
@@ -280,6 +301,23 @@ TEST(SegmentSize, AProgramThatClosesAllDescriptorsKeepsItsOwnFilesAndLosesNothin
             0);
   EXPECT_EQ(testing::read_file(folder / "own"), text);
   EXPECT_EQ(recording.read()->spans().size(), pairs + 10U);
+}
+
+TEST(SegmentSize, AProgramThatClosesAllDescriptorsAndOpensNothingLosesNothing) {
+  constexpr int pairs = 100'000;
+  const Recording recording;
+  EXPECT_EQ(status_of([&] {
+              const auto writer = recording.create();
+              write_pairs(*writer, 10);
+              for (int round = 0; round < 3; ++round) {  // the file is opened again under the same number
+                for (int file = 3; file < 1024; ++file) close(file);
+                write_pairs(*writer, pairs);
+              }
+              return writer->header().extents_refused.load() == 0 ? 0 : 1;
+            }),
+            0);
+  EXPECT_EQ(recording.read()->spans().size(), 3 * pairs + 10U);
+  EXPECT_EQ(recording.read()->quality().of(Counter::events_dropped), 0U);
 }
 
 TEST(SegmentSize, TheNextFileOfTheProgramHasTheNumberThatItHasWithoutARecording) {

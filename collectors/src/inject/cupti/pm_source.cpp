@@ -224,7 +224,7 @@ void* run(void*) {
     Source& own = source();
     own.thread.store(syscall(SYS_gettid));
     Pace pace{period_ns};
-    for (bool more = begin_and_round(own); more; more = next_round(own)) pace.wait();
+    for (bool more = begin_and_round(own); more && !process_ends(); more = next_round(own)) pace.wait();
   });
   return nullptr;
 }

@@ -297,9 +297,9 @@ void* keep_flushing(void*) {
   Source& own = source();
   own.deliveries.prepare();
   Pace pace{flush_period_ns};
-  while (own.usable()) {
+  while (own.usable() && !process_ends()) {
     guarded([&] {
-      own.kinds.resting() ? look_at_window(own) : pace.wait();
+      own.kinds.resting() ? look_at_window(own) : pace.wait_while([] { return !process_ends(); });
       round(own);
     });
   }

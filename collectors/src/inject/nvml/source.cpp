@@ -31,16 +31,18 @@ void say_problem(recording::ThreadWriter& pen, const collectors::NvmlSampler& sa
   pen.metadata("nvml_problem", sampler.problem());
 }
 
+bool goes_on() { return !window_control.is_finished() && !process_ends(); }
+
 void sample_for_ever(collectors::NvmlSampler& sampler, recording::ThreadWriter& pen, std::int64_t period_ns) {
   std::size_t said = 0;
   const std::size_t slow_reads = collectors::NvmlSampler::slow_reads_in(period_ns);
   const auto store = [&pen](const collectors::NvmlSample& value) { pen.counter(value.name, value.value); };
   collectors::Pace pace{period_ns};
-  for (const pid_t process = getpid(); getpid() == process && !window_control.is_finished();) {
+  for (const pid_t process = getpid(); getpid() == process && goes_on();) {
     gate.open.load(std::memory_order_relaxed) ? sampler.sample(slow_reads, store) : sampler.pause();
     for (; said < sampler.unsupported().size(); ++said)
       pen.metadata("nvml_without " + sampler.unsupported()[said].name, sampler.unsupported()[said].why);
-    pace.wait();
+    pace.wait_while(goes_on);
   }
 }
 

@@ -1,4 +1,5 @@
-// The one thread of the recorder: readies room, pairs clocks, samples the host, ends the recording when its time is up.
+// The thread that each recorded process has: readies room, pairs clocks, samples the host, ends the recording when its
+// time is up.
 #include <time.h>
 
 #include <algorithm>
@@ -66,15 +67,18 @@ void write_samples(recording::ThreadWriter& pen, std::span<const collectors::Hos
   for (const collectors::HostSample& value : samples) pen.counter(value.name, value.value);
 }
 
-/// The main thread has ended without ending the process, as by pthread_exit, and every thread but this one since then.
-bool is_the_last_thread(const ProcessStat& process) {
-  return process.state == 'Z' && process.threads <= 2 && quiet_threads() == 1;
+/// The main thread has ended without ending the process, as by pthread_exit, and every other thread of the program
+/// since then. The kernel still counts the main thread.
+bool only_quiet_threads_live(const ProcessStat& process, int quiet) {
+  return process.state == 'Z' && process.threads - 1 <= quiet;
 }
 
 /// True if the process ends, as far as this thread is concerned.
-bool lets_process_end(const collectors::HostSampler& sampler) {
+bool lets_process_end(collectors::HostSampler& sampler) {
+  const int before = quiet_threads();
   const auto process = sampler.process();
-  return process && is_the_last_thread(*process) && end_process_after_this_thread(process->wait_status);
+  const int quiet = std::min(before, quiet_threads());  // one may have begun or ended meanwhile
+  return process && only_quiet_threads_live(*process, quiet) && end_process_after_quiet_threads(process->wait_status);
 }
 
 struct Connections {
@@ -82,7 +86,7 @@ struct Connections {
   collectors::TcpSampler sampler{source};
 };
 
-/// Until the process ends. It must not live on only because of this thread.
+/// Until the process ends. It must not live on only because of threads of the recorder.
 void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
   const auto pen = make_pen(state);
   collectors::HostSampler sampler{collectors::HostSampler::own_process, pressure_of(segment)};
@@ -133,7 +137,9 @@ void* run(void*) {
 }  // namespace
 
 void start_housekeeping_locked(RecorderState& state) {
-  if (!state.housekeeping) state.housekeeping = start_quiet_thread("rankscope", stack_bytes, run);
+  if (state.housekeeping) return;
+  state.housekeeping = start_quiet_thread("rankscope", stack_bytes, run);
+  if (!state.housekeeping) count(Trouble::threads_refused);
 }
 
 }  // namespace rankscope::inject

@@ -9,18 +9,36 @@
 
 #include <atomic>
 
+#include "rankscope/core/process_stat.h"
+
 namespace rankscope::inject {
 namespace {
 
-std::atomic<int> started_threads{0};
-std::atomic<pid_t> last_of_ours{0};
+using Run = void* (*)(void*);
+
+std::atomic<int> living_threads{0};
+std::atomic<bool> ends{false};
+std::atomic<pid_t> caller{0};  ///< of end_process_after_quiet_threads()
 std::atomic<int> status_of_main{0};
+
+void* run_counted(void* run) {
+  void* const result = reinterpret_cast<Run>(run)(nullptr);
+  living_threads.fetch_sub(1);
+  return result;
+}
+
+/// Besides the main thread, which has ended and is still counted, and the calling one.
+bool others_live() {
+  if (living_threads.load() > 0 || tgkill(getpid(), caller.load(), 0) == 0) return true;
+  const auto process = process_stat(getpid());
+  return process && process->threads > 2;
+}
 
 /// The C library ends the process with the last of its threads: that must be this one. It knows nothing of a main
 /// thread that ended by a bare system call; the kernel takes the status of the last thread then.
 void* be_the_last(void*) {
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 100'000};
-  while (tgkill(getpid(), last_of_ours.load(), 0) == 0) clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
+  while (others_live()) clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, nullptr);
   if (const int status = WEXITSTATUS(status_of_main.load()); status != 0) syscall(SYS_exit, status);
   return nullptr;
 }
@@ -37,9 +55,9 @@ bool start_quiet_thread(const char* name, std::size_t stack_bytes, void* (*run)(
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   pthread_t thread;
-  const bool started = pthread_create(&thread, &attributes, run, nullptr) == 0;
+  const bool started = pthread_create(&thread, &attributes, run_counted, reinterpret_cast<void*>(run)) == 0;
   if (started) {
-    started_threads.fetch_add(1);
+    living_threads.fetch_add(1);
     pthread_setname_np(thread, name);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -47,11 +65,17 @@ bool start_quiet_thread(const char* name, std::size_t stack_bytes, void* (*run)(
   return started;
 }
 
-int quiet_threads() noexcept { return started_threads.load(); }
-void forget_quiet_threads() noexcept { started_threads.store(0); }
+int quiet_threads() noexcept { return living_threads.load(); }
 
-bool end_process_after_this_thread(int wait_status) noexcept {
-  last_of_ours.store(gettid());
+void forget_quiet_threads() noexcept {
+  living_threads.store(0);
+  ends.store(false);
+}
+
+bool process_ends() noexcept { return ends.load(std::memory_order_relaxed); }
+
+bool end_process_after_quiet_threads(int wait_status) noexcept {
+  caller.store(gettid());
   status_of_main.store(wait_status);
   sigset_t none;
   sigemptyset(&none);
@@ -59,6 +83,7 @@ bool end_process_after_this_thread(int wait_status) noexcept {
   pthread_t thread;
   if (pthread_create(&thread, nullptr, be_the_last, nullptr) != 0) return false;
   pthread_detach(thread);
+  ends.store(true);
   return true;
 }
 

@@ -174,6 +174,7 @@ ThreadState* enter_locked(RecorderState& state) {
   const std::lock_guard lock(state.mutex);
   slot.generation = generation().load();
   if (!open_segment_locked(state)) return nullptr;
+  start_housekeeping_locked(state);  // once more, if it was refused
   // Many threads may begin between two rounds of the housekeeping, and each takes a chunk.
   if (state.described) state.segment->make_room();
   auto pen = make_pen_locked(state);
@@ -297,9 +298,10 @@ void count_failure() noexcept { count(Trouble::calls_failed); }
 
 void write_troubles(recording::ThreadWriter& pen, std::array<std::uint64_t, trouble_count>& written) {
   constexpr std::array<std::string_view, trouble_count> names{
-      "payloads_undecoded", "nvtx_ranges_interleaved", "nvtx_ranges_too_deep", "recorder_calls_failed",
-      "activities_dropped", "activities_unknown",      "comm_events_dropped",  "sources_failed",
-      "pm_samples_dropped", "pm_metrics_left_out",     "gpu_clocks_held",      "comm_groups_unknown"};
+      "payloads_undecoded",      "nvtx_ranges_interleaved", "nvtx_ranges_too_deep", "recorder_calls_failed",
+      "activities_dropped",      "activities_unknown",      "comm_events_dropped",  "sources_failed",
+      "pm_samples_dropped",      "pm_metrics_left_out",     "gpu_clocks_held",      "comm_groups_unknown",
+      "recorder_threads_refused"};
   for (std::size_t i = 0; i < trouble_count; ++i) {
     const std::uint64_t now = recorder_state().troubles[i].load(std::memory_order_relaxed);
     if (now == written[i]) continue;

@@ -51,8 +51,9 @@ enum class Trouble : std::uint8_t {
   pm_metrics_left_out,
   gpu_clocks_held,
   comm_groups_unknown,
+  threads_refused,
 };
-inline constexpr std::size_t trouble_count = 12;
+inline constexpr std::size_t trouble_count = 13;
 void count(Trouble trouble, std::uint64_t amount = 1) noexcept;
 /// Counts a source that could not record, unless nobody asked for it by name and the host has no GPU to record.
 void count_failed_source() noexcept;

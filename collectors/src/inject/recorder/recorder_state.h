@@ -37,7 +37,8 @@ RecorderState& recorder_state();
 bool open_segment_locked(RecorderState& state);
 /// A pen of the open segment for the calling thread; the first one writes the facts about the process.
 std::unique_ptr<recording::ThreadWriter> make_pen_locked(RecorderState& state);
-/// Starts the housekeeping thread if it does not run; the mutex is held.
+/// Starts the housekeeping thread if it does not run; counts a refusal, after which the next thread that records tries
+/// again. The mutex is held.
 void start_housekeeping_locked(RecorderState& state);
 /// Writes the counters of trouble that changed since `written`.
 void write_troubles(recording::ThreadWriter& pen, std::array<std::uint64_t, trouble_count>& written);

@@ -38,6 +38,18 @@ void write_chunk(std::ostream& out, const Chunk& chunk) {
   out.write(reinterpret_cast<const char*>(chunk.payload.data()), static_cast<std::streamsize>(chunk.payload.size()));
 }
 
+/// In the place of one whose checksum did not match: an empty one whose checksum does not match either, so that readers
+/// go on to name the cause.
+void write_damaged_chunk(std::ostream& out) {
+  ChunkHeader header{};
+  header.magic = chunk_magic;
+  header.thread = free_thread;
+  header.state.store(static_cast<std::uint32_t>(ChunkState::sealed), std::memory_order_relaxed);
+  constexpr std::uint32_t committed = 0;
+  header.header_crc = ~crc32c(&committed, sizeof committed, crc32c(&header, offsetof(ChunkHeader, committed)));
+  out.write(reinterpret_cast<const char*>(&header), sizeof header);
+}
+
 /// The strings of one chunk by their ids.
 class Names {
  public:
@@ -123,7 +135,7 @@ void seal(Page& page, SegmentStatic fixed, bool is_damaged) {
 std::uint64_t write_header(std::ostream& out, const SegmentFile& segment, Texts texts) {
   Page page{};
   std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
-  // What was damaged or cut stays missed: a reader finds fewer chunks than there should be.
+  // What was cut stays missed: a reader finds fewer chunks than there should be.
   const std::uint64_t lost = segment.quality.of(Counter::chunks_corrupt) + segment.quality.of(Counter::segment_cut);
   put(page, offsetof(SegmentHeader, packed_chunks), static_cast<std::uint32_t>(segment.chunks.size() + lost));
   SegmentStatic fixed = segment.fixed;
@@ -153,6 +165,10 @@ Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Tex
     count_events(chunk, summary);
     collect_metadata(chunk, summary.metadata);
     summary.bytes += chunk_header_bytes + chunk.payload.size();
+  }
+  for (std::uint64_t damaged = segment.quality.of(Counter::chunks_corrupt); damaged > 0; --damaged) {
+    write_damaged_chunk(out);
+    summary.bytes += chunk_header_bytes;
   }
   return summary;
 }

@@ -88,52 +88,60 @@ ChunkSpace::ChunkSpace(std::filesystem::path path, OwnFile file, std::uint64_t b
       burst_bytes_(burst_bytes),
       refused_(refused),
       file_(std::move(file)),
-      file_bytes_(segment_header_bytes) {}
+      file_bytes_(segment_header_bytes),
+      usable_bytes_(burst_bytes) {}
 
 ChunkSpace::~ChunkSpace() {
-  for (const auto& extent : extents_)
+  for (std::unique_ptr<Extent> extent{first_.load()}; extent != nullptr; extent.reset(extent->next.load()))
     if (extent->memory != nullptr) munmap(extent->memory, extent->bytes);
 }
 
-Result<void> ChunkSpace::begin() { return add_extent(first_file_bytes - segment_header_bytes, true); }
+Result<void> ChunkSpace::begin() {
+  const int error = add_extent(std::make_unique<Extent>(), first_file_bytes - segment_header_bytes, true);
+  if (error == 0) return {};
+  return fail(ErrorKind::cannot_write, format("{} cannot be mapped: {}", path_.string(), std::strerror(error)));
+}
 
-/// Programs close descriptors that they do not know, as daemons do: the file is opened again then.
-Result<int> ChunkSpace::writable_file() {
+/// Programs close descriptors that they do not know, as daemons do: the file is opened again then. -1: it is gone.
+int ChunkSpace::writable_file() {
   if (const int file = file_.file(); file >= 0) return file;
   OwnFile again{open(path_.c_str(), O_RDWR | O_CLOEXEC)};
-  if (!file_.is_same_as(again.file())) return fail(ErrorKind::cannot_write, "it could not be opened again");
+  if (!file_.is_same_as(again.file())) return -1;
   file_ = std::move(again);
   return file_.file();
 }
 
-// The blocks are allocated before they are mapped: a full disk is an error here, never a SIGBUS in the program.
-Result<void*> ChunkSpace::map_more(std::uint64_t bytes, bool is_allocated) {
-  const auto failed = [](int error) { return fail(ErrorKind::cannot_write, std::strerror(error)); };
-  RS_TRY(const int file, writable_file());
-  if (const int error = is_allocated ? 0 : allocate_space(file, file_bytes_, bytes); error != 0) return failed(error);
+// The blocks are allocated before they are mapped: a full disk is an error here, never a SIGBUS in the program. Returns
+// the number of the error, or 0.
+int ChunkSpace::map_more(Extent& extent, std::uint64_t bytes, bool is_allocated) {
+  const int file = writable_file();
+  if (file < 0) return EBADF;
+  if (const int error = is_allocated ? 0 : allocate_space(file, file_bytes_, bytes); error != 0) return error;
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(file_bytes_));
-  if (memory == MAP_FAILED) return failed(errno);
+  if (memory == MAP_FAILED) return errno;
   make_writable(memory, bytes);
-  return memory;
+  extent.memory = static_cast<std::byte*>(memory);
+  extent.bytes = bytes;
+  return 0;
 }
 
-Result<void> ChunkSpace::add_extent(std::uint64_t bytes, bool is_allocated) {
-  const auto memory = map_more(bytes, is_allocated);
-  if (!memory) {
+/// The extent is made before `growing_` is locked: a program may tell events of its allocations.
+int ChunkSpace::add_extent(std::unique_ptr<Extent> extent, std::uint64_t bytes, bool is_allocated) {
+  if (const int error = map_more(*extent, bytes, is_allocated); error != 0) {
     refused_.fetch_add(1, std::memory_order_relaxed);
     is_full_.store(true, std::memory_order_relaxed);
-    return fail(ErrorKind::cannot_write, format("{} cannot grow: {}", path_.string(), memory.error().message));
+    return error;
   }
   file_bytes_ += bytes;
-  Extent* const last = extents_.empty() ? nullptr : extents_.back().get();
-  extents_.push_back(std::make_unique<Extent>(static_cast<std::byte*>(*memory), bytes));
-  (last == nullptr ? first_ : last->next).store(extents_.back().get(), std::memory_order_release);
-  if (last == nullptr) current_.store(extents_.back().get(), std::memory_order_release);
-  return {};
+  Extent* const before = std::exchange(last_, extent.release());
+  (before == nullptr ? first_ : before->next).store(last_, std::memory_order_release);
+  if (before == nullptr) current_.store(last_, std::memory_order_release);
+  return 0;
 }
 
-ChunkHeader* ChunkSpace::take(std::uint32_t payload, std::uint32_t wish) {
-  if (ChunkHeader* const offered = take_offered(payload)) return offered;
+ChunkHeader* ChunkSpace::take(std::uint32_t payload, std::uint32_t wish, Rests rests) {
+  ChunkHeader* const offered = rests == Rests::allowed ? take_offered(payload) : nullptr;
+  if (offered != nullptr) return offered;
   const std::uint64_t least = chunk_header_bytes + payload;
   const std::uint64_t bytes = std::max<std::uint64_t>(wish, rounded_up(least, page_bytes));
   while (true) {
@@ -175,30 +183,36 @@ void ChunkSpace::leave(Extent& extent) {
 
 bool ChunkSpace::may_grow() const {
   return !is_full_.load(std::memory_order_relaxed) &&
-         used_bytes_.load(std::memory_order_relaxed) - used_before_.load(std::memory_order_relaxed) < burst_bytes_;
+         used_bytes_.load(std::memory_order_relaxed) < usable_bytes_.load(std::memory_order_relaxed);
 }
 
 /// In a thread of the program, for which nothing was ready. False: there is none, and what it has to tell is dropped.
 bool ChunkSpace::grow(std::uint64_t least) {
   if (!may_grow()) return false;
+  auto extent = std::make_unique<Extent>();  // freed after the lock, if it is not needed
   const Undisturbed undisturbed;
   const std::lock_guard lock(growing_);
   if (current_.load(std::memory_order_acquire)->next.load(std::memory_order_acquire) != nullptr) return true;
   const std::uint64_t wish = used_bytes_.load(std::memory_order_relaxed) / 2;
-  return add_extent(std::max(extent_bytes_for(wish), rounded_up(least, page_bytes)), false).has_value();
+  return add_extent(std::move(extent), std::max(extent_bytes_for(wish), rounded_up(least, page_bytes)), false) == 0;
+}
+
+/// One more of the extents that are kept ready where `used` bytes are used; false if none is missing, or it failed.
+bool ChunkSpace::add_ahead(std::unique_ptr<Extent> extent, std::uint64_t used) {
+  const std::lock_guard lock(growing_);
+  const std::uint64_t target = std::min(burst_bytes_, used / 2);
+  const std::uint64_t step = extent_bytes_for(target / 2);
+  const std::uint64_t ahead = file_bytes_ - segment_header_bytes - used;
+  return ahead + step <= target && add_extent(std::move(extent), step, false) == 0;
 }
 
 void ChunkSpace::make_room() {
   const Undisturbed undisturbed;
-  const std::lock_guard lock(growing_);
   is_full_.store(false, std::memory_order_relaxed);
   const std::uint64_t used = used_bytes_.load(std::memory_order_relaxed);
-  used_before_.store(used, std::memory_order_relaxed);
-  const std::uint64_t target = std::min(burst_bytes_, used / 2);
-  const std::uint64_t step = extent_bytes_for(target / 2);
-  std::uint64_t ahead = file_bytes_ - segment_header_bytes - used;
-  for (; ahead + step <= target; ahead += step)
-    if (!add_extent(step, false)) return;
+  usable_bytes_.store(used + burst_bytes_, std::memory_order_relaxed);
+  while (add_ahead(std::make_unique<Extent>(), used)) {
+  }
 }
 
 void ChunkSpace::hand_on(ChunkHeader& chunk, std::uint32_t used) {
@@ -211,26 +225,33 @@ void ChunkSpace::hand_on(ChunkHeader& chunk, std::uint32_t used) {
   offer(handed_on);
 }
 
+/// False if there is a chunk already.
+bool ChunkSpace::put(ChunkHeader& chunk, Offer& place) {
+  const std::uint32_t capacity = chunk.capacity;  // before others can take it
+  ChunkHeader* nothing = nullptr;
+  if (!place.chunk.compare_exchange_strong(nothing, &chunk, std::memory_order_acq_rel)) return false;
+  place.capacity.store(capacity, std::memory_order_relaxed);
+  offers_.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
 void ChunkSpace::offer(ChunkHeader& chunk) {
-  for (auto& place : offered_) {
-    ChunkHeader* nothing = nullptr;
-    if (!place.compare_exchange_strong(nothing, &chunk, std::memory_order_acq_rel)) continue;
-    offers_.fetch_add(1, std::memory_order_release);
-    return;
-  }
+  for (Offer& place : offered_)
+    if (place.chunk.load(std::memory_order_relaxed) == nullptr && put(chunk, place)) return;
   mark_full(chunk);  // so that its extent can be unmapped
 }
 
 /// Who looks at a chunk has it: it may be used up and unmapped as soon as another thread has it.
 ChunkHeader* ChunkSpace::take_offered(std::uint32_t payload) {
   if (offers_.load(std::memory_order_acquire) == 0) return nullptr;
-  for (auto& place : offered_) {
-    if (place.load(std::memory_order_relaxed) == nullptr) continue;
-    ChunkHeader* const chunk = place.exchange(nullptr, std::memory_order_acq_rel);
+  for (Offer& place : offered_) {
+    if (place.chunk.load(std::memory_order_relaxed) == nullptr) continue;
+    if (place.capacity.load(std::memory_order_relaxed) < payload) continue;
+    ChunkHeader* const chunk = place.chunk.exchange(nullptr, std::memory_order_acq_rel);
     if (chunk == nullptr) continue;
     offers_.fetch_sub(1, std::memory_order_relaxed);
     if (chunk->capacity >= payload) return chunk;
-    offer(*chunk);
+    if (!put(*chunk, place)) offer(*chunk);
   }
   return nullptr;
 }

@@ -22,6 +22,9 @@ inline constexpr std::uint64_t first_file_bytes = 32 * 1024;
 /// Of the first chunk of a thread, header included; further ones grow with what the thread has written.
 inline constexpr std::uint32_t first_chunk_bytes = 8 * 1024;
 
+/// Whether what ended threads left of their chunks will do: a busy thread would be back for the next chunk at once.
+enum class Rests : std::uint8_t { allowed, not_allowed };
+
 /// Where the file grows, and in which order its parts are used up. take() and hand_on() may be called by any thread at
 /// any time, make_room() and seal_full_chunks() by one thread at a time.
 ///
@@ -38,8 +41,9 @@ class ChunkSpace {
 
   /// Maps the extent behind the header page, which was allocated with it. Before all else.
   [[nodiscard]] Result<void> begin();
-  /// A chunk with room for `payload` bytes that belongs to nobody; of about `wish` bytes. Null: there is none.
-  [[nodiscard]] ChunkHeader* take(std::uint32_t payload, std::uint32_t wish);
+  /// A chunk with room for `payload` bytes that belongs to nobody; of about `wish` bytes, unless a rest serves. Null:
+  /// there is none.
+  [[nodiscard]] ChunkHeader* take(std::uint32_t payload, std::uint32_t wish, Rests rests);
   /// The thread of a chunk has ended after `used` bytes: another one gets the rest.
   void hand_on(ChunkHeader& chunk, std::uint32_t used);
   /// Keeps room ready ahead of the threads.
@@ -51,40 +55,46 @@ class ChunkSpace {
 
  private:
   struct Extent {
-    Extent(std::byte* mapped, std::uint64_t size) : memory(mapped), bytes(size) {}
-    std::byte* memory;  ///< null once it is unmapped
-    std::uint64_t bytes;
+    std::byte* memory = nullptr;  ///< null before it is mapped, and once it is unmapped
+    std::uint64_t bytes = 0;
     std::atomic<std::uint64_t> cut{0};  ///< up to here it consists of chunks
     std::atomic<Extent*> next{nullptr};
+  };
+  /// A place for a chunk. Nobody looks into a chunk who has not taken it, so its size stands beside it.
+  struct Offer {
+    std::atomic<ChunkHeader*> chunk{nullptr};
+    std::atomic<std::uint32_t> capacity{0};  ///< may be that of the chunk before
   };
   [[nodiscard]] ChunkHeader* cut(Extent& extent, std::uint64_t least, std::uint64_t wish);
   bool advance(Extent& extent);
   void leave(Extent& extent);
   bool grow(std::uint64_t least);
-  Result<void> add_extent(std::uint64_t bytes, bool is_allocated);
-  Result<void*> map_more(std::uint64_t bytes, bool is_allocated);
+  [[nodiscard]] int add_extent(std::unique_ptr<Extent> extent, std::uint64_t bytes, bool is_allocated);
+  [[nodiscard]] int map_more(Extent& extent, std::uint64_t bytes, bool is_allocated);
+  [[nodiscard]] bool add_ahead(std::unique_ptr<Extent> extent, std::uint64_t used);
   void find_new_extents();
-  [[nodiscard]] Result<int> writable_file();
+  [[nodiscard]] int writable_file();
   [[nodiscard]] bool may_grow() const;
   void offer(ChunkHeader& chunk);
+  [[nodiscard]] bool put(ChunkHeader& chunk, Offer& place);
   [[nodiscard]] ChunkHeader* take_offered(std::uint32_t payload);
 
   std::filesystem::path path_;
   std::uint64_t burst_bytes_;
   std::atomic<std::uint64_t>& refused_;
-  std::mutex growing_;  // guards the file, its size and extents_
+  std::mutex growing_;  // guards the file, its size and last_; who holds it allocates no memory of the C library
   OwnFile file_;
   std::uint64_t file_bytes_;
-  std::vector<std::unique_ptr<Extent>> extents_;  // none is freed earlier: a thread may still look at it
-  std::atomic<Extent*> first_{nullptr};
-  std::atomic<Extent*> current_{nullptr};      // from which chunks are cut
-  std::atomic<std::uint64_t> used_bytes_{0};   // of all extents
-  std::atomic<std::uint64_t> used_before_{0};  // the same at the last make_room()
-  std::atomic<bool> is_full_{false};           // the file could not grow since then
-  std::vector<Extent*> mapped_;                // only seal_full_chunks() touches these two
+  std::atomic<Extent*> first_{nullptr};  // of a chain; none is freed earlier: a thread may still look at it
+  Extent* last_ = nullptr;
+  std::atomic<Extent*> current_{nullptr};     // from which chunks are cut
+  std::atomic<std::uint64_t> used_bytes_{0};  // of all extents
+  std::atomic<std::uint64_t> usable_bytes_;   // up to here threads may let it grow before the next make_room()
+  std::atomic<bool> is_full_{false};          // the file could not grow since then
+  std::vector<Extent*> mapped_;               // only seal_full_chunks() touches these two
   Extent* newest_ = nullptr;
   static constexpr std::size_t most_offered = 256;
-  std::array<std::atomic<ChunkHeader*>, most_offered> offered_{};  ///< rests of threads that have ended
+  std::array<Offer, most_offered> offered_{};  // rests of threads that have ended
   std::atomic<std::uint32_t> offers_{0};
 };
 

@@ -1,4 +1,5 @@
-// The hot path of recording. Nothing here locks, waits or calls the kernel; it allocates only for a name's first use.
+// The hot path of recording. An event whose names and chunk are at hand needs no lock, no system call and no
+// allocation. A name's first use allocates; a new chunk may take a mutex and grow the file (next_chunk).
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -114,11 +115,13 @@ std::uint8_t* ThreadWriter::reserve_with_names(std::uint32_t bytes, std::uint32_
 }
 
 // With room for so many bytes. The chunks of a thread grow with what it has written: of many threads that write little
-// each has a small one.
+// each has a small one. Where the housekeeping has no room ready, take() locks, allocates blocks of the file and maps
+// them.
 bool ThreadWriter::next_chunk(std::uint32_t payload) {
   const std::uint64_t quarter = (filled_ + used_) / 4 / first_chunk_bytes * first_chunk_bytes;
   const auto wish = std::clamp<std::uint64_t>(quarter, first_chunk_bytes, chunk_bytes);
-  ChunkHeader* next = segment_.chunks_->take(payload, static_cast<std::uint32_t>(wish));
+  const Rests rests = chunk_ == nullptr ? Rests::allowed : Rests::not_allowed;
+  ChunkHeader* next = segment_.chunks_->take(payload, static_cast<std::uint32_t>(wish), rests);
   if (next == nullptr) return false;
   if (chunk_ != nullptr) chunk_->state.store(static_cast<std::uint32_t>(ChunkState::full), std::memory_order_release);
   next->sequence = sequence_++;
@@ -342,13 +345,16 @@ void ThreadWriter::metadata(std::string_view key, std::string_view value) {
   two_names(RecordType::metadata, 0, key, value, 0, 2);
 }
 
-void ThreadWriter::range_end(std::uint64_t handle) {
+// A record of the time and one number.
+void ThreadWriter::happened(RecordType type, std::uint64_t number) {
   const std::uint64_t ticks = clock_.now();
   std::uint8_t* at = reserve(24, pop_bytes * (depth_ + 1));
   if (at == nullptr) return drop();
-  put(put(put_head(at, RecordType::range_end, 0, 3, 0), ticks), handle);
+  put(put(put_head(at, type, 0, 3, 0), ticks), number);
   commit(24);
 }
+
+void ThreadWriter::range_end(std::uint64_t handle) { happened(RecordType::range_end, handle); }
 
 void ThreadWriter::comm_enqueued(const Collective& from) {
   const std::uint64_t ticks = clock_.now();
@@ -373,21 +379,9 @@ void ThreadWriter::comm_enqueued(const Collective& from) {
   drop();
 }
 
-void ThreadWriter::comm_started(std::uint64_t uid) {
-  const std::uint64_t ticks = clock_.now();
-  std::uint8_t* at = reserve(24, pop_bytes * (depth_ + 1));
-  if (at == nullptr) return drop();
-  put(put(put_head(at, RecordType::comm_started, 0, 3, 0), ticks), uid);
-  commit(24);
-}
+void ThreadWriter::comm_started(std::uint64_t uid) { happened(RecordType::comm_started, uid); }
 
-void ThreadWriter::comm_finished(std::uint64_t uid) {
-  const std::uint64_t ticks = clock_.now();
-  std::uint8_t* at = reserve(24, pop_bytes * (depth_ + 1));
-  if (at == nullptr) return drop();
-  put(put(put_head(at, RecordType::comm_finished, 0, 3, 0), ticks), uid);
-  commit(24);
-}
+void ThreadWriter::comm_finished(std::uint64_t uid) { happened(RecordType::comm_finished, uid); }
 
 void ThreadWriter::clock_pair() {
   const ClockPair pair = clock_.pair();

@@ -104,13 +104,7 @@ void ThreadWriter::anchor(ForeignClock clock, std::uint64_t ticks, std::int64_t 
   commit(24);
 }
 
-void ThreadWriter::comm_returned(std::uint64_t uid) {
-  const std::uint64_t ticks = clock_.now();
-  std::uint8_t* at = reserve(24, pop_bytes * (depth_ + 1));
-  if (at == nullptr) return drop();
-  put(put(put_head(at, RecordType::comm_returned, 0, 3, 0), ticks), uid);
-  commit(24);
-}
+void ThreadWriter::comm_returned(std::uint64_t uid) { happened(RecordType::comm_returned, uid); }
 
 void ThreadWriter::comm_device_times(std::uint64_t uid, std::int64_t begin, std::int64_t end) {
   std::uint8_t* at = reserve(32, pop_bytes * (depth_ + 1));

@@ -341,6 +341,14 @@ void play_graph(const Gpu& gpu) {
   gpu.push(make_graph(gpu.version, {t + 10'000, t + 40'000, 0, 1, 7, 1}, 12));
 }
 
+/// The main thread ends before another one does; the C library ends the process then, unless threads of the recorder
+/// keep it alive.
+void end_with_the_last_thread() {
+  std::atexit([] { std::puts("at exit"); });
+  std::thread{[] { usleep(50'000); }}.detach();
+  pthread_exit(nullptr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -352,6 +360,7 @@ int main(int argc, char** argv) {
   rankscope::annotate::mark("played");
   if (scene == "nothing") return 0;
   if (scene == "lasting") return usleep(300'000);  // the threads that it started get to say what they found
+  if (scene == "last thread") end_with_the_last_thread();
   if (scene == "sampled") return wait_for_samples();
   if (scene == "let go") {
     const char* const path = std::getenv("RANKSCOPE_CUPTI");

@@ -1,5 +1,6 @@
-// The pen with which one thread writes its events into a segment file (segment_writer.h). The hot path takes no lock,
-// makes no system call and allocates nothing.
+// The pen with which one thread writes its events into a segment file (segment_writer.h). An event whose names the
+// thread has used in its current chunk, and which has room in it, takes no lock, makes no system call and allocates
+// nothing. A new name allocates; a new chunk may take a lock and make the file grow.
 #pragma once
 
 #include <cstdint>
@@ -116,6 +117,7 @@ class ThreadWriter {
                  std::uint32_t words);
   struct Described;
   void described(const Described& record);
+  void happened(RecordType type, std::uint64_t number);
   bool plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b,
              std::uint32_t words);
 
