@@ -117,7 +117,7 @@ void collect_metadata(const Chunk& chunk, Metadata& metadata) {
 
 using Page = std::array<std::byte, segment_header_bytes>;
 
-void put(Page& page, std::size_t offset, std::uint32_t value) {
+void set_field(Page& page, std::size_t offset, std::uint32_t value) {
   std::memcpy(page.data() + offset, &value, sizeof value);
 }
 
@@ -126,9 +126,9 @@ void seal(Page& page, SegmentStatic fixed, bool is_damaged) {
   fixed.minor = std::max(fixed.minor, format_minor);
   fixed.sealed = 1;
   std::memcpy(page.data(), &fixed, sizeof fixed);
-  put(page, offsetof(SegmentHeader, static_crc), crc32c(&fixed, sizeof fixed));
+  set_field(page, offsetof(SegmentHeader, static_crc), crc32c(&fixed, sizeof fixed));
   const std::uint32_t checksum = page_checksum(page);
-  put(page, offsetof(SegmentHeader, page_crc), is_damaged ? ~checksum : checksum);  // it stays so
+  set_field(page, offsetof(SegmentHeader, page_crc), is_damaged ? ~checksum : checksum);  // it stays so
 }
 
 /// Returns how many secrets were hidden.
@@ -137,7 +137,7 @@ std::uint64_t write_header(std::ostream& out, const SegmentFile& segment, Texts 
   std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
   // What was cut stays missed: a reader finds fewer chunks than there should be.
   const std::uint64_t lost = segment.quality.of(Counter::chunks_corrupt) + segment.quality.of(Counter::segment_cut);
-  put(page, offsetof(SegmentHeader, packed_chunks), static_cast<std::uint32_t>(segment.chunks.size() + lost));
+  set_field(page, offsetof(SegmentHeader, packed_chunks), static_cast<std::uint32_t>(segment.chunks.size() + lost));
   SegmentStatic fixed = segment.fixed;
   const std::uint64_t hidden = texts == Texts::without_secrets ? scrub_header(fixed) : 0;
   seal(page, fixed, segment.header_is_damaged());
