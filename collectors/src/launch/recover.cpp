@@ -167,9 +167,10 @@ Result<void> move_to(const fs::path& out, SpoolState& state) {
   return {};
 }
 
-/// Whatever is wrong with the recording that the spool belongs to, another one can take its segments.
+/// Whatever is wrong with the recording that the spool belongs to, another one can take its segments. The error about
+/// a name that is taken (`usage`) says so already.
 Error with_advice(Error error) {
-  if (error.message.find("--out") == std::string::npos) error.message += "; choose another recording with --out";
+  if (error.kind != ErrorKind::usage) error.message += "; choose another recording with --out";
   return error;
 }
 
