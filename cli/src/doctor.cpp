@@ -120,8 +120,11 @@ std::string rest_lines(const collectors::LeftSpool& left) {
   const std::string why = left.kind == collectors::LeftKind::empty ? std::string{"nothing was recorded in it"}
                           : left.out.empty()                       ? std::string{"nothing in it is still needed"}
                                              : format("its segments are already in {}", left.out.string());
-  return format("note {:<20} {}: {}\n", "left-over folder", left.path.string(), why) +
-         advice("remove:", "rankscope record --recover " + left.path.string());
+  const std::string note = format("note {:<20} {}: {}\n", "left-over folder", left.path.string(), why);
+  if (left.written > 0)
+    return note + advice("wait:  ", format("until {} that may still record into it {}",
+                                           counted(left.written, "process"), left.written == 1 ? "ends" : "end"));
+  return note + advice("remove:", "rankscope record --recover " + left.path.string());
 }
 
 std::string left_lines() {

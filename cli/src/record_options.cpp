@@ -88,7 +88,7 @@ void add_ways(CLI::App& app, RecordOptions& options) {
   app.add_flag_callback(
       "--or-run", [&options] { options.otherwise = collectors::Otherwise::run; },
       "if nothing can be recorded (for example, because no folder is writable), run the command without recording it "
-      "instead of failing");
+      "instead of failing; a recording that already exists at --out remains an error");
   app.add_flag_callback(
       "--quiet", [&options] { options.talk = collectors::Talk::quiet; }, "print errors only");
   app.add_flag_callback(

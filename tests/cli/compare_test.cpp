@@ -12,6 +12,7 @@
 namespace rankscope {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::ProgramResult;
@@ -177,7 +178,7 @@ TEST_F(TwoRuns, ThatAreNotIntactAreNotJudgedUnlessLossesAreAccepted) {
     const auto refused = gate(run, base);
     EXPECT_EQ(refused.status, 4) << refused.out;
     EXPECT_THAT(refused.err, HasSubstr(words));
-    EXPECT_THAT(refused.out, HasSubstr("With --accept-losses, "));
+    EXPECT_THAT(refused.out, AllOf(HasSubstr("To judge"), HasSubstr("--accept-losses.")));
     EXPECT_EQ(rankscope({"compare", base, run}).status, 4);
     const auto accepted =
         rankscope({"gate", run, "--baseline", base, "--max-regression", "3%", "--accept-losses", "--json", path("x")});

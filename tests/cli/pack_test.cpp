@@ -66,6 +66,25 @@ void record_secrets(const fs::path& folder) {
   pen->pop();
 }
 
+TEST(Pack, TheManifestHasNoSecretsInNamesOrInjectedFaultsEither) {
+  const TemporaryFolder folder;
+  record_secrets(folder / "run.rankscope");
+  auto manifest = recording::read_manifest(folder / "run.rankscope");
+  ASSERT_TRUE(manifest);
+  manifest->metadata = {{"note token=abcd1234", "x"}};
+  manifest->injected = {{"fault password=efgh5678", "slow token=ijkl9012"}};
+  manifest->launcher = "mpirun --token mnop3456";
+  ASSERT_TRUE(recording::write_manifest(folder / "run.rankscope", *manifest));
+  const std::string run = (folder / "run.rankscope").string();
+  ASSERT_EQ(rankscope({"pack", run}).status, 0);
+  if (run_program({"zstd", "--version"}).status != 0) GTEST_SKIP() << "zstd is not installed";
+  const auto text = run_program({"tar", "--zstd", "-xOf", run + ".tar.zst", "run.rankscope/manifest.json"});
+  ASSERT_EQ(text.status, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("token=********"));
+  for (const char* secret : {"abcd1234", "efgh5678", "ijkl9012", "mnop3456"})
+    EXPECT_THAT(text.out, Not(HasSubstr(secret)));
+}
+
 TEST(Pack, SecretsAreHiddenUnlessAskedFor) {
   const TemporaryFolder folder;
   record_secrets(folder / "run.rankscope");

@@ -143,7 +143,9 @@ TEST_F(RecordingVerbs, DetailsThatNothingActsOnAreSaid) {
 TEST_F(RecordingVerbs, WhatAKilledRecorderLeftIsListedReadAndRecovered) {
   const std::string spool_variable = "RANKSCOPE_SPOOL=" + folder_.string();
   const std::vector<std::string> environment{spool_variable, "RANK=0", "WORLD_SIZE=1"};
-  const std::string kill_and_stay = "kill -KILL $PPID; sleep 0.5; touch " + (folder_ / "ended").string();
+  // The recorder is the parent of the shell, which has no events and so no segment.
+  const std::string kill_and_stay =
+      RANKSCOPE_TEST_PROGRAMS "/annotate_actor everything; kill -KILL $PPID; touch " + (folder_ / "ended").string();
   EXPECT_EQ(
       run_program({RANKSCOPE_PROGRAM, "record", "--out", out(), "--", "sh", "-c", kill_and_stay}, environment).status,
       137);
@@ -171,8 +173,16 @@ TEST_F(RecordingVerbs, AnExistingRecordingIsNotOverwritten) {
   const std::vector<std::string> words{RANKSCOPE_PROGRAM, "record", "--out", out(), "--", "true"};
   ASSERT_EQ(run_program(words, {"RANK=0", "WORLD_SIZE=1"}).status, 0);
   const auto again = run_program(words);
-  EXPECT_EQ(again.status, 5);
+  EXPECT_EQ(again.status, 2);
   EXPECT_THAT(again.err, HasSubstr(out()));
+}
+
+TEST_F(RecordingVerbs, ATakenNameIsAnErrorAlsoIfTheCommandCouldRunUnrecorded) {
+  fs::create_directory(out());
+  const auto result = run_program({RANKSCOPE_PROGRAM, "record", "--or-run", "--out", out(), "--", "echo", "ran"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("already exists and is not overwritten; give another name with --out"));
 }
 
 TEST_F(RecordingVerbs, ManyThatStartTogetherWithoutANameEachGetTheirOwn) {

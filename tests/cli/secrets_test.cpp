@@ -66,10 +66,10 @@ TEST(SecretsOfVerbs, TheReportSaysInHowManyStringsSecretsWereHidden) {
   const TemporaryFolder folder;
   const std::string path = (folder / "run.txt").string();
   std::ofstream{path} << "0 compute 0 10 \"token=abc1\"\n0 compute 20 30 \"password: x1\"\n0 compute 40 50 gemm\n";
-  EXPECT_THAT(call({"report", path, "--full"}).out, HasSubstr("texts_hidden"));
+  EXPECT_THAT(call({"report", path, "--full"}).out, HasSubstr("texts hidden: 2"));
   EXPECT_THAT(call({"report", path, "--json", "-"}).out, HasSubstr("texts_hidden"));
   EXPECT_THAT(call({"dump", path}).out, HasSubstr("@quality texts_hidden 2"));
-  EXPECT_THAT(call({"report", path, "--full", "--keep-texts"}).out, Not(HasSubstr("texts_hidden")));
+  EXPECT_THAT(call({"report", path, "--full", "--keep-texts"}).out, Not(HasSubstr("texts hidden")));
 }
 
 TEST(SecretsOfVerbs, EachReadingVerbHasTheOptionThatKeepsThem) {

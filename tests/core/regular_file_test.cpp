@@ -37,7 +37,8 @@ TEST(RegularFile, IsReadWhole) {
 TEST(RegularFile, IsRefusedIfItIsLargerThanItCanBe) {
   const TemporaryFolder folder;
   std::ofstream{folder / "a"} << "one\ntwo\n";
-  EXPECT_THAT(read_regular_file(folder / "a", 7).error().message, HasSubstr("has 8 bytes, more than the 7"));
+  EXPECT_THAT(read_regular_file(folder / "a", 7).error().message,
+              HasSubstr("has 8 bytes, but a file of this kind has at most 7; it is damaged"));
 }
 
 TEST(RegularFile, APipeIsRefusedAndNotWaitedFor) {

@@ -34,7 +34,8 @@ def main():
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
     found = [f"{path} {problem}" for path in options.programs for problem in problems(path, options.code)]
-    sys.exit("\n".join(found))
+    print("\n".join(found) or f"{len(options.programs)} programs are hardened")
+    sys.exit(1 if found else 0)
 
 
 if __name__ == "__main__":

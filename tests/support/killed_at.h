@@ -59,7 +59,9 @@ inline bool is_entered(pid_t process, SyscallInfo& call) {
 inline Fate follow_and_kill(pid_t process, unsigned nth) {
   Fate fate;
   constexpr int of_a_call = SIGTRAP | 0x80;
-  constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL;
+  // Without PTRACE_O_TRACEEXEC, execve sends a SIGTRAP, which would end the program if it were passed on.
+  constexpr long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC;
+  constexpr int of_an_exec = SIGTRAP | (PTRACE_EVENT_EXEC << 8);
   if (ptrace(PTRACE_SETOPTIONS, process, nullptr, options) != 0) {
     ADD_FAILURE() << "a child process cannot be traced here";
     kill(process, SIGKILL);
@@ -70,7 +72,7 @@ inline Fate follow_and_kill(pid_t process, unsigned nth) {
   for (int state = 0;;) {
     ptrace(PTRACE_SYSCALL, process, nullptr, signal);
     if (waitpid(process, &state, 0) != process || !WIFSTOPPED(state)) return fate;
-    signal = WSTOPSIG(state) == of_a_call ? 0 : WSTOPSIG(state);
+    signal = WSTOPSIG(state) == of_a_call || state >> 8 == of_an_exec ? 0 : WSTOPSIG(state);
     SyscallInfo call{};
     if (WSTOPSIG(state) != of_a_call || !is_entered(process, call) || !changes_files(call)) continue;
     if (++fate.calls < nth) continue;

@@ -26,7 +26,7 @@ constexpr std::size_t least_near = 3;                  // receives
 constexpr std::size_t one_near_of = 3;                 // that waited: with longer delays, times say too little
 constexpr double most_near_by_chance = 0.1;
 constexpr std::size_t most_sites = 300;  // the search takes a time that grows with their third power
-constexpr std::size_t most_steps = 100;  // are compared
+constexpr std::size_t most_steps = 100;  // are compared by the search; its result is checked in all steps
 
 using RankLink = std::pair<RankId, RankId>;  // from, to
 using RankLinks = std::set<RankLink>;
@@ -70,6 +70,10 @@ class PairSearch {
     const RankLinks needed = needed_of(*first);
     auto pairs = among([&needed](const RankLink& link) { return needed.contains(link); });
     if (!pairs) return nothing("the times also fit messages between other pairs of ranks");
+    if (!std::ranges::all_of(*pairs, [this](const SitePair& pair) { return is_possible_always(pair); }))
+      return nothing(
+          "with the only partners that are possible, at least one receive ends before its send starts or differs from "
+          "its send in size");
     const PairEvidence evidence = evidence_for(*pairs);
     if (evidence.near < least_near || one_near_of * evidence.near < evidence.waited)
       return nothing(
@@ -101,6 +105,11 @@ class PairSearch {
     return in_order(std::move(pairs));
   }
 
+  /// In each step, also in those that the search did not compare.
+  [[nodiscard]] bool is_possible_always(const SitePair& pair) const {
+    return std::ranges::equal(calls_.sends[pair.send].calls, calls_.receives[pair.receive].calls, is_possible);
+  }
+
   /// RankLinks without which no assignment is possible, or the best one loses most of what speaks for the link.
   [[nodiscard]] RankLinks needed_of(const std::vector<SitePair>& pairs) const {
     const std::size_t near = evidence_for(pairs).near;
@@ -117,8 +126,8 @@ class PairSearch {
     return {calls_.sends[pair.send].rank, calls_.receives[pair.receive].rank};
   }
 
-  /// The n-th message of each link is the n-th that its receiver takes. Where that was not so it is possible as well:
-  /// an earlier send and a later receive leave each other more time.
+  /// The n-th message of each link is the n-th that its receiver takes. The times then fit as well as before, since an
+  /// earlier send and a later receive leave each other more time; the sizes may not.
   [[nodiscard]] std::vector<SitePair> in_order(std::vector<SitePair> pairs) const {
     std::map<RankLink, std::vector<std::size_t>> receives;
     for (const SitePair& pair : pairs) receives[link_of(pair)].push_back(pair.receive);
@@ -152,7 +161,8 @@ class PairSearch {
       if (receive.calls[step].blocked_ns > send.calls[step].start_ns) continue;
       ++evidence.waited;
       evidence.by_chance += std::min(1.0, rate * static_cast<double>(limit_.ns));
-      if (receive.calls[step].end_ns - send.calls[step].start_ns <= limit_.ns) ++evidence.near;
+      const std::int64_t after_ns = receive.calls[step].end_ns - send.calls[step].start_ns;
+      if (after_ns >= 0 && after_ns <= limit_.ns) ++evidence.near;
     }
   }
 

@@ -1,6 +1,7 @@
 #include "blame/delay_costs.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "blame/member_times.h"
@@ -21,8 +22,9 @@ bool shows_waits(const Run& run, const Operation& operation) {
          });
 }
 
-EarlierOperations::EarlierOperations(const Run& run, std::span<const Operation> operations)
+EarlierOperations::EarlierOperations(const Run& run, const ClockTrust& clocks, std::span<const Operation> operations)
     : run_(run),
+      clocks_(clocks),
       operations_(operations),
       operation_of_(run.collectives().size(), none),
       rows_by_rank_(run.ranks().size()),
@@ -44,13 +46,21 @@ bool EarlierOperations::ended_before(std::uint32_t earlier, std::uint32_t row) c
   return run_.collectives()[earlier].finished <= run_.collectives()[row].started;
 }
 
+bool EarlierOperations::were_together(std::uint32_t row, std::uint32_t later) const {
+  const Collective& ended = run_.collectives()[row];
+  const Collective& begun = run_.collectives()[later];
+  const std::array ranks{ended.rank, begun.rank};
+  const std::int64_t gap_ns = ns_of(begun.started) - ns_of(ended.finished);
+  return gap_ns <= 0 || !clocks_.comparable(ranks) || !clocks_.is_fact(gap_ns, ranks);
+}
+
 std::size_t EarlierOperations::meet(const Operation& operation, std::uint32_t of_last_to_arrive,
                                     std::span<const std::uint32_t> waiting,
                                     std::vector<std::optional<LastTogether>>& found) const {
   const auto rank_of = [this](std::uint32_t row) { return run_.collectives()[row].rank; };
   std::size_t met = 0;
   const auto take = [&](std::size_t i, std::uint32_t row) {
-    if (found[i] || !ended_before(row, waiting[i])) return;
+    if (found[i] || !ended_before(row, waiting[i]) || !were_together(row, of_last_to_arrive)) return;
     found[i] = LastTogether{row, of_last_to_arrive};
     ++met;
   };
@@ -189,7 +199,17 @@ DelayCosts::Excess DelayCosts::excess_of(std::uint32_t row, const LastToArrive& 
   for (std::size_t i = 0; i < delay_part_count; ++i)
     excess[i] = (late.at_start[i] - late_before[i]) - (own.at_start[i] - own_before[i]);
   for (std::int64_t& part : excess) part = std::max<std::int64_t>(0, part);
+  if (together) take_from_later_end(times_.of(together->of_last_to_arrive).work, excess);
   return excess;
+}
+
+/// A send or receive that ended later because its thread did something else first: that is what made the rank late.
+void DelayCosts::take_from_later_end(const WorkDuringPair& work, Excess& excess) {
+  const std::int64_t taken = std::min(excess[later_end], work.compute_ns + work.host_ns);
+  const std::vector<std::int64_t> shares = apportioned(std::array{work.compute_ns, work.host_ns}, taken);
+  excess[static_cast<std::size_t>(DelayPart::compute)] += shares[0];
+  excess[static_cast<std::size_t>(DelayPart::host)] += shares[1];
+  excess[later_end] -= taken;
 }
 
 DelayCosts::Pool DelayCosts::pool_of(std::uint32_t operation, std::uint32_t last_to_arrive,

@@ -27,7 +27,7 @@ class EarlierOperations {
  public:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  EarlierOperations(const Run& run, std::span<const Operation> operations);
+  EarlierOperations(const Run& run, const ClockTrust& clocks, std::span<const Operation> operations);
 
   /// Of a row of Run::collectives(); `none`: in no operation that tells waits.
   [[nodiscard]] std::uint32_t operation_of(std::uint32_t row) const { return operation_of_[row]; }
@@ -37,11 +37,14 @@ class EarlierOperations {
 
  private:
   [[nodiscard]] bool ended_before(std::uint32_t earlier, std::uint32_t row) const;
+  /// False if it is a fact that `row` had ended when `later` began, as a send does whose receiver comes later.
+  [[nodiscard]] bool were_together(std::uint32_t row, std::uint32_t later) const;
   /// Fills in those of `waiting` that are members of the operation and have none yet. Returns how many.
   std::size_t meet(const Operation& operation, std::uint32_t of_last_to_arrive, std::span<const std::uint32_t> waiting,
                    std::vector<std::optional<LastTogether>>& found) const;
 
   const Run& run_;
+  const ClockTrust& clocks_;
   std::span<const Operation> operations_;
   std::vector<std::uint32_t> operation_of_;               // by row
   std::vector<std::vector<std::uint32_t>> rows_by_rank_;  // by place of the rank, by start
@@ -68,6 +71,7 @@ class DelayCosts {
   static constexpr std::size_t waiting = spent_waiting;
   static constexpr std::size_t later_end = delay_part_count;
   using Excess = std::array<std::int64_t, delay_part_count + 1>;
+  static void take_from_later_end(const WorkDuringPair& work, Excess& excess);
 
   /// Waits of the last_to_arrive rank since it was last together with some of the waiting ones.
   struct Pool {

@@ -193,7 +193,7 @@ BlameResult find_blame(const Run& run, const ClockTrust& clocks, const Section<S
   const std::span<const Operation> operations = matching.section->operations;
   const auto shows = [&run](const Operation& operation) { return shows_waits(run, operation); };
   if (std::ranges::none_of(operations, shows)) return none("no operation shows which rank waited for which");
-  const EarlierOperations earlier{run, operations};
+  const EarlierOperations earlier{run, clocks, operations};
   const MemberTimes times{run, steps, matching, options};
   BlameSection section;
   if (!add_up(run, earlier, operations, times, section)) return none(too_long);

@@ -79,6 +79,19 @@ std::vector<Spent> spent_before(const Layers& layers, std::span<const RunTime> t
   return result;
 }
 
+std::vector<WorkDuringPair> pair_work_before(const Layers& layers, std::span<const RunTime> times) {
+  std::vector<WorkDuringPair> result(times.size());
+  if (work_during_pairs(layers).empty()) return result;
+  Sweep sweep(layers);
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    WorkDuringPair& sum = result[i] = result[i - 1];
+    sweep.over({times[i - 1], times[i]}, [&sum](std::int64_t ns, std::uint32_t bits) {
+      if (has(bits, Layer::own_in_comm)) (has(bits, Layer::compute) ? sum.compute_ns : sum.host_ns) += ns;
+    });
+  }
+  return result;
+}
+
 MemberTimes::MemberTimes(const Run& run, const Section<StepsSection>& steps, const Matching& matching,
                          const ReportOptions& options)
     : run_(run), times_(run.collectives().size()), waits_(run.ranks().size()), begins_(run.ranks().size()) {
@@ -109,14 +122,18 @@ void MemberTimes::add_rank(RankId rank, const Section<StepsSection>& steps, cons
   std::vector<RunTime> ascending = moments;
   std::ranges::sort(ascending);
   const std::vector<Spent> spent = spent_before(layers, ascending);
-  const auto before = [&](RunTime time) -> const Spent& {
-    return spent[static_cast<std::size_t>(std::ranges::lower_bound(ascending, time) - ascending.begin())];
+  const std::vector<WorkDuringPair> work = pair_work_before(layers, ascending);
+  const auto place_of = [&](RunTime time) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(ascending, time) - ascending.begin());
   };
-  for (std::size_t i = 0; i < steps_end; ++i) begins_[place].push_back({moments[i], before(moments[i])});
+  for (std::size_t i = 0; i < steps_end; ++i) begins_[place].push_back({moments[i], spent[place_of(moments[i])]});
   for (std::uint32_t row = first; row < last; ++row) {
     if (run_.collectives()[row].state != CommState::finished) continue;
-    times_[row].at_start = before(run_.collectives()[row].started);
-    times_[row].at_end = before(run_.collectives()[row].finished);
+    const std::size_t start = place_of(run_.collectives()[row].started);
+    const std::size_t end = place_of(run_.collectives()[row].finished);
+    times_[row].at_start = spent[start];
+    times_[row].at_end = spent[end];
+    times_[row].work = {work[end].compute_ns - work[start].compute_ns, work[end].host_ns - work[start].host_ns};
   }
 }
 

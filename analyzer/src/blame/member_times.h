@@ -30,9 +30,19 @@ inline constexpr std::size_t spent_waiting = delay_part_count - 1;
 /// Each instant is charged once, as in the time split (C8). The times must ascend; the first one has nothing before it.
 [[nodiscard]] std::vector<Spent> spent_before(const Layers& layers, std::span<const RunTime> times);
 
+/// What a thread of a CPU rank did between the call of a send or receive and its wait for the end (metrics.md 9.1).
+struct WorkDuringPair {
+  std::int64_t compute_ns = 0;
+  std::int64_t host_ns = 0;
+};
+
+/// As spent_before, but only such work.
+[[nodiscard]] std::vector<WorkDuringPair> pair_work_before(const Layers& layers, std::span<const RunTime> times);
+
 struct MemberTime {
   Spent at_start{};
   Spent at_end{};
+  WorkDuringPair work{};        ///< between both
   std::int64_t exposed_ns = 0;  ///< waiting that nothing hides
   std::int64_t counted_ns = 0;  ///< of it in the counted windows, of ranks that were asked for and may be summed
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
+#include <tuple>
 
 #include "critical_path/path_walk.h"
 #include "math/statistics.h"
@@ -45,7 +47,10 @@ class Summary {
       section_.operations.push_back(row);
       if (key.first.is_set()) section_.operations.back().name = graph_.run->text(key.first);
     }
-    std::ranges::stable_sort(section_.operations, std::ranges::greater{}, &PathOperation::ns);
+    // Not by string ids, which differ between a trace and a pack of it.
+    std::ranges::sort(section_.operations, {}, [](const PathOperation& operation) {
+      return std::tuple{-operation.ns, std::string_view{operation.name}, operation.kind};
+    });
     section_.near_critical = near_critical_share();
     return std::move(section_);
   }

@@ -82,9 +82,14 @@ class Packer {
  private:
   static void scrub_manifest(recording::Manifest& manifest, std::uint64_t hidden) {
     manifest.command = scrub(manifest.command);
-    for (auto& [key, value] : manifest.metadata) {
-      if (is_secret_value(key, value)) value.assign(value.size(), '*');
-      hide_secrets(value);
+    for (std::string* text : {&manifest.created_by, &manifest.launcher}) hide_secrets(*text);
+    for (std::string& host : manifest.hosts) hide_secrets(host);
+    for (auto* facts : {&manifest.metadata, &manifest.injected}) {
+      for (auto& [key, value] : *facts) {
+        if (is_secret_value(key, value)) value.assign(value.size(), '*');
+        hide_secrets(key);
+        hide_secrets(value);
+      }
     }
     std::erase_if(manifest.losses, [](const auto& loss) { return loss.first == info_of(Counter::texts_hidden).name; });
     recording::add_loss(manifest, Counter::texts_hidden, hidden);

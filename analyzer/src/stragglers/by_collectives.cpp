@@ -1,7 +1,9 @@
 #include "stragglers/by_collectives.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -122,13 +124,19 @@ struct UnequalCost {
   }
 };
 
+/// The median of what `cost_of` gives for the other ranks; 0 if there are none.
+template <class CostOf>
+std::int64_t usual_of_others(const BlameSection& blame, const BlameRow& row, CostOf cost_of) {
+  std::vector<std::int64_t> others;
+  for (const BlameRow& other : blame.rows)
+    if (other.rank != row.rank) others.push_back(cost_of(other));
+  return others.empty() ? 0 : median(others);
+}
+
 /// metrics.md 9.4: in a pipeline without the median of the other ranks' costs.
 UnequalCost unequal_cost(const BlameSection& blame, const BlameRow& row) {
   if (!is_pipeline(blame)) return {row.cost_ns(), blame.total_ns};
-  std::vector<std::int64_t> others;
-  for (const BlameRow& other : blame.rows)
-    if (other.rank != row.rank) others.push_back(other.cost_ns());
-  const std::int64_t usual = others.empty() ? 0 : median(others);
+  const std::int64_t usual = usual_of_others(blame, row, [](const BlameRow& any) { return any.cost_ns(); });
   UnequalCost cost{std::max<std::int64_t>(0, row.cost_ns() - usual), blame.unknown_ns};
   for (const BlameRow& any : blame.rows) cost.all_ns += std::max<std::int64_t>(0, any.cost_ns() - usual);
   return cost;
@@ -171,10 +179,18 @@ StragglerKind kind_of(DelayPart part) {
   return StragglerKind::mixed;
 }
 
-/// What the rank did while the others waited for it, if one part is half of it.
-StragglerKind kind_while_awaited(const BlameRow& row) {
-  const DelayPart part = row.largest_part();
-  return 2 * row.of(part) < row.cost_ns() ? StragglerKind::mixed : kind_of(part);
+/// What the rank did while the others waited for it, if one part is half of it. In a pipeline without what it is
+/// usual that a rank does.
+StragglerKind kind_while_awaited(const BlameSection& blame, const BlameRow& row) {
+  std::array<std::int64_t, delay_part_count> parts{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto cost_in = [part = static_cast<DelayPart>(i)](const BlameRow& any) { return any.of(part); };
+    const std::int64_t usual = is_pipeline(blame) ? usual_of_others(blame, row, cost_in) : 0;
+    parts[i] = std::max<std::int64_t>(0, cost_in(row) - usual);
+  }
+  const auto largest = std::ranges::max_element(parts);
+  const std::int64_t all = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+  return 2 * *largest < all ? StragglerKind::mixed : kind_of(static_cast<DelayPart>(largest - parts.begin()));
 }
 
 }  // namespace
@@ -201,7 +217,7 @@ std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::
   const UnequalCost cost = unequal_cost(*facts.blame, *row);
   CollectiveEvidence evidence{.units = {facts.arrivals.times_last(rank), facts.arrivals.trials},
                               .share = cost.share(),
-                              .kind = kind_while_awaited(*row),
+                              .kind = kind_while_awaited(*facts.blame, *row),
                               .of_steps = !facts.arrivals.by_operation,
                               .in_pipeline = in_pipeline,
                               .lasts = few || waits.last()};

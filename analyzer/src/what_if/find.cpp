@@ -219,7 +219,9 @@ class WhatIf {
     std::vector<std::pair<std::int64_t, StringId>> most;
     for (const auto& [name, ns] : unevenness)
       if (ns > 0) most.emplace_back(ns, name);
-    std::ranges::sort(most, std::ranges::greater{});
+    std::ranges::sort(most, {}, [this](const auto& one) {
+      return std::pair{-one.first, graph_.run->text(one.second)};
+    });
     most.resize(std::min(most.size(), graph_.ranks.size() > most_exact_ranks ? most_suspects : most_operations));
     section.operations.resize(most.size());
     side_by_side(most.size(), [&](std::size_t i) {

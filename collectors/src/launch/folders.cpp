@@ -75,9 +75,10 @@ Result<void> fill(const fs::path& folder, const Contents& contents) {
   return contents.spool.empty() ? Result<void>{} : put_mark(contents.spool, folder);
 }
 
+/// A wrong call, and not an obstacle in spite of which --or-run starts the command: it would run for hours unrecorded.
 tl::unexpected<Error> taken(const fs::path& out) {
   return fail(
-      ErrorKind::cannot_write,
+      ErrorKind::usage,
       format("{} already exists and is not overwritten; give another name with --out, or remove it", out.string()));
 }
 

@@ -17,8 +17,8 @@ struct OutFolder {
   bool joined = false;  ///< a sibling of the same job made it
 };
 /// Makes OUT with its segments folder, or joins a sibling's. Never touches an existing recording: a given OUT is
-/// refused then, a name made up here gets a number. A new OUT has the mark of `spool` from the start, unless that is
-/// empty.
+/// refused then (`usage`), a name made up here gets a number. A new OUT has the mark of `spool` from the start, unless
+/// that is empty.
 [[nodiscard]] Result<OutFolder> make_out_folder(const RecordOptions& options, const std::string& job,
                                                 const std::filesystem::path& spool = {});
 /// Takes OUT away again if nothing was put into it and nobody joined.

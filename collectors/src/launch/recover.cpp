@@ -48,7 +48,7 @@ std::optional<LeftSpool> look_at(const fs::path& path) {
   if (state.manifest) left.command = state.manifest->command;
   if (left.kind != LeftKind::segments || can_take(state.out(), path)) left.out = state.out();
   left.segments = state.segments.size();
-  left.written = count_written(state.segments);
+  left.written = left.kind == LeftKind::empty ? processes_with(path) : count_written(state.segments);
   left.bytes = bytes_of(state.segments);
   return left;
 }
@@ -138,6 +138,15 @@ Result<void> check_all_ended(const SpoolState& state) {
                                               running == 1 ? "it ends, or stop it" : "they end, or stop them"));
 }
 
+/// Its recorder is gone, but the command may still start the processes that record.
+Result<void> check_unused(const SpoolState& state) {
+  const auto running = processes_with(state.path);
+  if (running == 0) return {};
+  return fail(ErrorKind::cannot_write,
+              format("--recover: {} may still record into {}; wait until {}", counted(running, "process"),
+                     state.path.string(), running == 1 ? "it ends, or stop it" : "they end, or stop them"));
+}
+
 /// What was gathered into a recording from this spool before the recorder was killed.
 void take_back(const fs::path& out, const SpoolState& state) {
   std::error_code ignored;
@@ -158,9 +167,10 @@ Result<void> move_to(const fs::path& out, SpoolState& state) {
   return {};
 }
 
-/// Whatever is wrong with the recording that the spool belongs to, another one can take its segments.
+/// Whatever is wrong with the recording that the spool belongs to, another one can take its segments. The error about
+/// a name that is taken (`usage`) says so already.
 Error with_advice(Error error) {
-  if (error.message.find("--out") == std::string::npos) error.message += "; choose another recording with --out";
+  if (error.kind != ErrorKind::usage) error.message += "; choose another recording with --out";
   return error;
 }
 
@@ -227,6 +237,7 @@ Result<RecordSummary> recover(const RecoverOptions& options) {
   if (!lock.held())
     return fail(ErrorKind::cannot_write, format("--recover: {} is being recovered by another process", spool.string()));
   RS_TRY(SpoolState state, check_spool(spool));
+  if (state.use == SpoolUse::empty) RS_TRY_VOID(check_unused(state));
   if (state.use != SpoolUse::left) return removed(state, options.talk);
   return gather_left(options, state);
 }

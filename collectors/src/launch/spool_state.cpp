@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
+#include <string>
 
+#include "rankscope/core/format.h"
 #include "rankscope/core/recording/recording.h"
+#include "settings/inject_settings.h"
 #include "spool.h"
 
 namespace rankscope::collectors {
@@ -71,6 +75,19 @@ SpoolState state_of(const fs::path& spool) {
   state.segments = recording::segments_of(spool);
   state.use = use_of(state);
   return state;
+}
+
+std::uint64_t processes_with(const fs::path& spool) {
+  const std::string entry = format("{}={}", variable::segments, spool.string());
+  std::uint64_t count = 0;
+  std::error_code error;
+  for (fs::directory_iterator process{"/proc", error}, end; !error && process != end; process.increment(error)) {
+    std::ifstream file{process->path() / "environ", std::ios::binary};
+    bool has_it = false;
+    for (std::string text; std::getline(file, text, '\0') && !has_it;) has_it = text == entry;
+    count += has_it ? 1U : 0U;
+  }
+  return count;
 }
 
 bool can_take(const fs::path& out, const fs::path& spool) {

@@ -31,6 +31,10 @@ struct SpoolState {
 /// Of a folder named like a spool, or that has the manifest of one.
 [[nodiscard]] SpoolState state_of(const std::filesystem::path& spool);
 
+/// How many processes of this host that this user may look at would record into the spool: it stands in their
+/// environment. One that has not recorded anything yet has no segment.
+[[nodiscard]] std::uint64_t processes_with(const std::filesystem::path& spool);
+
 /// True if OUT can take what is in the spool: it has its mark, or does not exist yet and can be made.
 [[nodiscard]] bool can_take(const std::filesystem::path& out, const std::filesystem::path& spool);
 

@@ -190,6 +190,17 @@ TEST(Blame, AReceiverWaitsForItsSender) {
   EXPECT_EQ(blamed.section->groups.at(0).most_waited_for, RankId{0});
 }
 
+TEST(Blame, ASendThatEndsBeforeItsReceiverComesDoesNotHideWhyTheReceiverIsLate) {
+  const Blamed blamed = blame(
+      "@run clock=same_host\n@group pp 0,1\n"
+      "0 comm 0 10000 send group=pp peer=1\n0 comm 10000 510000 recv group=pp peer=1\n"
+      "1 compute 0 400000 gemm\n1 comm 400000 405000 recv group=pp peer=0\n"
+      "1 compute 405000 505000 gemm\n1 comm 505000 510000 send group=pp peer=0\n");
+  expect_exact(blamed);
+  EXPECT_GE(blamed.of(1).of(DelayPart::compute), 490'000);
+  EXPECT_LT(blamed.of(1).of(DelayPart::network), 5'000) << "its own transfer at most";
+}
+
 TEST(Blame, ABroadcastIsLastToArriveFromItsRoot) {
   const Blamed blamed = blame(
       "@run clock=same_host\n@group dp 0,1,2\n"

@@ -51,6 +51,16 @@ TEST(CriticalPath, GoesThroughTheRankThatCameLast) {
   EXPECT_EQ(path.drawn.front().rank, RankId{1});
 }
 
+TEST(CriticalPath, ListsOperationsOfEqualTimeByName) {
+  const Replayed replayed{
+      "@run clock=same_host\n0 step 0 100 step index=0\n"
+      "0 op 0 40 zebra\n0 op 40 60 middle\n0 op 60 100 ant\n"};
+  const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
+  ASSERT_EQ(path.operations.size(), 3U);
+  EXPECT_EQ(path.operations[0].name, "ant");
+  EXPECT_EQ(path.operations[1].name, "zebra");
+}
+
 TEST(CriticalPath, OfAStarvedDeviceIsTheHost) {
   const Replayed replayed{three_kernels};
   const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));

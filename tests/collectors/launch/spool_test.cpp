@@ -1,6 +1,7 @@
 // A recorder that is killed: what its processes recorded stays, is found, read and gathered.
 #include "launch/spool.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,6 +110,49 @@ TEST_F(KilledRecorder, IsNotRecoveredOverAnExistingRecording) {
   ASSERT_FALSE(summary);
   EXPECT_THAT(summary.error().message, HasSubstr("already exists"));
   EXPECT_TRUE(fs::exists(spool_));
+}
+
+/// Kills a recorder whose command records nothing and reads from `input` until its other end is closed.
+void kill_recorder_of_a_reader(int input, const fs::path& out) {
+  const std::string driver = program("record_driver");
+  prepare_sanitizer();
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(input, STDIN_FILENO);
+    execl(driver.c_str(), "record_driver", RANKSCOPE_TEST_LIBRARY, out.c_str(), "/bin/sh", "-c",
+          "kill -KILL $PPID; read line; exit 0", nullptr);
+    _exit(99);
+  }
+  int state = 0;
+  waitpid(child, &state, 0);
+  EXPECT_TRUE(WIFSIGNALED(state));
+}
+
+TEST(Spool, ThatIsEmptyIsNotRemovedWhileItsCommandMayStillRecordIntoIt) {
+  const Folder base;
+  const Folder folder;
+  const Variable variable{"RANKSCOPE_SPOOL", base.path().string()};
+  std::array<int, 2> input{};
+  ASSERT_EQ(pipe2(input.data(), O_CLOEXEC), 0);
+  kill_recorder_of_a_reader(input[0], folder / "run.rankscope");
+  const auto one = [&base] {
+    auto left = left_spools();
+    std::erase_if(left, [&](const LeftSpool& any) { return any.path.parent_path() != fs::canonical(base.path()); });
+    return left;
+  };
+  const auto left = one();
+  ASSERT_THAT(left, SizeIs(1));
+  EXPECT_EQ(left.front().kind, LeftKind::empty);
+  EXPECT_EQ(left.front().written, 1U);
+  const auto refused = recover({.spool = left.front().path, .talk = Talk::quiet});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("1 process may still record into"));
+  EXPECT_TRUE(fs::exists(left.front().path));
+  close(input[1]);
+  close(input[0]);
+  while (one().front().written > 0) usleep(1000);
+  EXPECT_TRUE(recover({.spool = left.front().path, .talk = Talk::quiet}));
+  EXPECT_FALSE(fs::exists(left.front().path));
 }
 
 TEST(Spool, OfARunningRecorderIsLeftAlone) {

@@ -67,7 +67,9 @@ TEST_F(Sealed, NoBitOfTheManifestChangesSilently) {
   ASSERT_TRUE(read_manifest(recording_));
   for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
     write(recording_ / manifest_name, with_flipped_bit(good, bit));
-    ASSERT_FALSE(read_manifest(recording_)) << "bit " << bit % 8 << " of byte " << bit / 8;
+    const auto changed = read_manifest(recording_);
+    // How a newer major version computes its checksum is not known: its recordings are refused for their version.
+    ASSERT_TRUE(!changed || changed->major > format_major) << "bit " << bit % 8 << " of byte " << bit / 8;
   }
 }
 
@@ -92,6 +94,16 @@ TEST_F(Sealed, AManifestWithoutItsChecksumIsDamagedUnlessItIsOlder) {
   text.replace(text.find("\"minor\": 4"), 10, "\"minor\": 3");
   write(recording_ / manifest_name, text + "\n}\n");
   EXPECT_TRUE(read_manifest(recording_));
+}
+
+TEST_F(Sealed, AManifestOfANewerMajorVersionIsRefusedForThatAndNotAsDamaged) {
+  std::string text = read_file(recording_ / manifest_name);
+  const std::string major = format("\"major\": {}", format_major);
+  text.replace(text.find(major), major.size(), format("\"major\": {}", format_major + 1));
+  write(recording_ / manifest_name, text);
+  const auto run = read_recording(recording_);
+  ASSERT_FALSE(run);
+  EXPECT_THAT(run.error().message, HasSubstr("newer rankscope"));
 }
 
 TEST_F(Sealed, NoBitOfAHeaderChangesSilently) {

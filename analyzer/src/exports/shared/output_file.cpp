@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -29,9 +30,19 @@ tl::unexpected<Error> cannot_write(std::string_view path, int code, Kept kept = 
 
 constexpr const char* own_descriptors = "/proc/self/fd";
 
-/// Of this process alone.
-std::string hidden_name(const fs::path& target) {
-  return (folder_of(target) / format("{}{}~", hidden_prefix(target), ::getpid())).string();
+/// Calls `make` with random names until one is not taken: process numbers are not unique where hosts and containers
+/// share a folder. Empty with errno if none could be made.
+template <class Make>
+std::string make_hidden(const fs::path& target, Make make) {
+  constexpr int most_tries = 100;
+  std::random_device random;
+  for (int i = 0; i < most_tries; ++i) {
+    std::string name =
+        (folder_of(target) / format("{}{:08x}{:08x}~", hidden_prefix(target), random(), random())).string();
+    if (make(name)) return name;
+    if (errno != EEXIST) break;
+  }
+  return {};
 }
 
 enum class TargetKind : std::uint8_t { file, device, folder };
@@ -76,13 +87,11 @@ bool OutputFile::open_beside_target() {
   if (::access(own_descriptors, F_OK) == 0)
     descriptor_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
   if (descriptor_ >= 0) return true;
-  temporary_ = hidden_name(target_);
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-  if (descriptor_ >= 0) return true;
-  const int code = errno;
-  temporary_.clear();
-  errno = code;
-  return false;
+  temporary_ = make_hidden(target_, [this](const std::string& name) {
+    descriptor_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return descriptor_ >= 0;
+  });
+  return descriptor_ >= 0;
 }
 
 /// Gives a file without a name that of the target, or, if that is taken, a hidden one. False with errno.
@@ -93,11 +102,8 @@ bool OutputFile::give_name() {
   };
   if (link_to(target_)) return true;
   if (errno != EEXIST) return false;
-  temporary_ = hidden_name(target_);
-  ::unlink(temporary_.c_str());  // of an earlier process with this number
-  if (link_to(temporary_)) return true;
-  temporary_.clear();
-  return false;
+  temporary_ = make_hidden(target_, link_to);
+  return !temporary_.empty();
 }
 
 OutputFile::OutputFile(OutputFile&& other) noexcept

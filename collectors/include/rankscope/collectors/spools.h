@@ -18,7 +18,7 @@ enum class LeftKind : std::uint8_t {
   empty,     ///< nothing was recorded into it; it only has to be removed
 };
 
-/// A folder of segments that waits for somebody to gather or delete it. recover() takes every one.
+/// A folder of segments that waits for somebody to gather or delete it. recover() takes each that nobody writes to.
 struct LeftSpool {
   std::filesystem::path path;
   LeftKind kind = LeftKind::segments;
@@ -26,7 +26,9 @@ struct LeftSpool {
   std::filesystem::path out{};         ///< the recording that recover() gathers it into; empty: it must be given one
   std::uint64_t segments = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t written = 0;  ///< segments whose process still runs
+  /// Segments whose process still runs; of an `empty` one, processes that may still record into it. recover() refuses
+  /// the folder until this is 0.
+  std::uint64_t written = 0;
 };
 
 /// What recorders of this user that run no longer left on this host; sorted by path.

@@ -98,12 +98,10 @@ bool checksum_matches(std::string_view text) {
   return text.substr(covered.size()) == format("{}{}{}", checksum_begin, checksum_of(covered), checksum_end);
 }
 
-/// True for a text whose checksum does not hold, or that lacks one. Whether a newer major version has one is not known.
+/// True for a text whose checksum does not hold, or that lacks one. How a newer major version computes it is not known.
 bool is_altered(const Json& json, std::string_view text) {
-  if (checksum_matches(text)) return false;
-  if (json.contains(checksum_key)) return true;
-  return value_or<std::int64_t>(json, "major", 1) <= format_major &&
-         value_or<std::int64_t>(json, "minor", 0) >= first_minor_with_checksum;
+  if (value_or<std::int64_t>(json, "major", 1) > format_major || checksum_matches(text)) return false;
+  return json.contains(checksum_key) || value_or<std::int64_t>(json, "minor", 0) >= first_minor_with_checksum;
 }
 
 bool lists_entry(std::string_view list, std::string_view entry) {

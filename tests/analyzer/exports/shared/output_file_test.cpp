@@ -1,8 +1,16 @@
 #include "rankscope/analyzer/output_file.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
 
 #include "exports/shared/output_place.h"
+#include "rankscope/core/format.h"
 #include "support/file_size_limit.h"
 #include "support/temporary_folder.h"
 
@@ -30,6 +38,51 @@ TEST(OutputFile, WithoutCommitNothingIsLeftOrOverwritten) {
   }
   EXPECT_EQ(read_file(folder / "out.json"), "old");
   EXPECT_EQ(folder.file_count(), 1U);
+}
+
+/// The hidden name that a process with our number on another host may be writing.
+std::string name_of_another(const TemporaryFolder& folder) {
+  return (folder / format(".out.json.{}~", getpid())).string();
+}
+
+TEST(OutputFile, AHiddenFileOfAnotherProcessIsNeitherRemovedNorWritten) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "out.json", "old"));
+  ASSERT_TRUE(write_file(name_of_another(folder), "theirs"));
+  ASSERT_TRUE(write_file(folder / "out.json", "new"));
+  EXPECT_EQ(read_file(folder / "out.json"), "new");
+  EXPECT_EQ(read_file(name_of_another(folder)), "theirs");
+  EXPECT_EQ(folder.file_count(), 2U);
+}
+
+/// In a child process for which no file without a name can be made; its exit status.
+int run_without_proc(const std::function<int()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool hidden = unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                        mount("none", "/proc", "tmpfs", 0, nullptr) == 0;
+    _exit(hidden ? work() : 77);
+  }
+  int state = 0;
+  waitpid(child, &state, 0);
+  return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+TEST(OutputFile, WhereFilesNeedANameTwoWritersDoNotShareOne) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(write_file(folder / "theirs", "theirs"));
+  const int status = run_without_proc([&folder] {
+    std::filesystem::rename(folder / "theirs", name_of_another(folder));
+    auto one = OutputFile::create(folder / "out.json");
+    auto two = OutputFile::create(folder / "out.json");
+    if (!one || !two || !one->write("one") || !two->write("two")) return 1;
+    return one->commit() && read_file(folder / "out.json") == "one" && two->commit() &&
+                   read_file(folder / "out.json") == "two" && read_file(name_of_another(folder)) == "theirs"
+               ? 0
+               : 2;
+  });
+  if (status == 77) GTEST_SKIP() << "hiding /proc needs root";
+  EXPECT_EQ(status, 0);
 }
 
 TEST(OutputFile, AFolderThatIsNotThereIsNamed) {

@@ -99,9 +99,8 @@ TEST(PipelineModel, DrawsNothingWhereClocksCannotBeCompared) {
   ASSERT_TRUE(testing::comes_true([&] { return !model.busy(); }));
   ASSERT_TRUE(session.report()->pipeline) << session.report()->pipeline.error().why;
   EXPECT_EQ(model.rowCount(), 0);
-  EXPECT_TRUE(model.why_empty().startsWith(QStringLiteral("The schedule cannot be drawn.")))
-      << model.why_empty().toStdString();
-  EXPECT_TRUE(model.why_empty().contains(QStringLiteral("clocks")));
+  EXPECT_EQ(model.why_empty().toStdString(),
+            "The schedule cannot be drawn: the clocks of the ranks cannot be compared.");
 }
 
 TEST(PipelineModel, SaysThatARunHasNoPipeline) {
