@@ -48,6 +48,8 @@ bool is_measure(std::string_view value) {
 bool is_name_character(char c) { return name_characters[static_cast<unsigned char>(c)]; }
 
 bool is_short_number(std::string_view value, std::size_t most_digits) {
+  constexpr std::size_t longest = 64;  // with signs and separators; longer values are not looked at
+  if (value.size() > longest) return false;
   const auto digits = static_cast<std::size_t>(std::ranges::count_if(value, is_digit));
   if (digits == 0 || digits > most_digits) return false;
   const auto fits = [](char c) { return is_digit(c) || std::string_view{"+-.,eE"}.find(c) != std::string_view::npos; };

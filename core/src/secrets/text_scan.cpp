@@ -64,7 +64,8 @@ std::vector<Range> TextScan::find() {
 
 void TextScan::hide(Range range) {
   range.end = std::min(range.end, text_.size());
-  if (range.begin < range.end && !is_hidden(part(range))) found_.push_back(range);
+  const bool known = !found_.empty() && found_.back().begin <= range.begin && range.end <= found_.back().end;
+  if (!known && range.begin < range.end && !is_hidden(part(range))) found_.push_back(range);
 }
 
 void TextScan::word(std::size_t begin, std::size_t end) {
@@ -96,6 +97,7 @@ void TextScan::dash(std::size_t begin) {
 }
 
 void TextScan::token(std::size_t begin) {
+  if (!found_.empty() && begin < found_.back().end) return;  // a token of dots and slashes has many words
   if (const std::size_t length = token_length(text_.substr(begin)); length > 0) hide({begin, begin + length});
 }
 
@@ -104,7 +106,7 @@ void TextScan::private_key(std::size_t begin) {
   constexpr std::size_t longest_title = 60;
   if (!rest.starts_with("-----BEGIN") || rest.substr(0, longest_title).find("PRIVATE KEY") == std::string_view::npos)
     return;
-  hide({begin, text_.find("-----END", begin)});
+  hide({begin, next_end(begin, key_block_, [](std::string_view rest) { return rest.starts_with("-----END"); })});
 }
 
 // Authorization: Bearer abc
@@ -122,13 +124,13 @@ void TextScan::address(std::size_t begin, std::size_t end) {
   if (!text_.substr(end).starts_with("://")) return;
   const std::size_t first = end + 3;
   const std::size_t stop = std::min(text_.find_first_of(" /?#\t\n\"'", first), text_.size());
-  const std::size_t host = text_.substr(0, stop).rfind('@');
-  if (host == std::string_view::npos || host <= first) return;
-  user_of_address(part({begin, end}), {first, host}, host);
+  const std::size_t user = part({first, stop}).rfind('@');
+  if (user == std::string_view::npos || user == 0) return;
+  user_of_address(part({begin, end}), {first, first + user}, first + user);
 }
 
 void TextScan::user_of_address(std::string_view scheme, Range user, std::size_t host) {
-  const std::size_t colon = text_.find(':', user.begin);
+  const std::size_t colon = user.begin + std::min(part(user).find(':'), host - user.begin);
   const bool has_password = colon < host;
   const std::string_view name = part({user.begin, std::min(colon, host)});
   if (has_password) hide({colon + 1, host});
@@ -195,27 +197,41 @@ void TextScan::header_value(std::size_t begin) {
 }
 
 /// A value in quotes ends at its quote, one in brackets at its bracket, another one at the first separator.
-Range TextScan::value_at(std::size_t begin) const {
+Range TextScan::value_at(std::size_t begin) {
   const bool escaped = at(begin) == '\\' && (at(begin + 1) == '"' || at(begin + 1) == '\'');
   if (escaped) ++begin;
   const char quote = at(begin);
   if (quote == '{' || quote == '[') return {begin, end_of_bracket(begin)};
   const bool quoted = quote == '"' || quote == '\'';
   if (quoted) ++begin;
-  std::size_t end = begin;
-  while (end < text_.size() && (quoted ? text_[end] != quote : !ends_value(text_[end]))) ++end;
+  Range& known = !quoted ? plain_ : quote == '"' ? double_quoted_ : single_quoted_;
+  std::size_t end = next_end(
+      begin, known, [=](std::string_view rest) { return quoted ? rest.front() == quote : ends_value(rest.front()); });
   if (escaped && end > begin && text_[end - 1] == '\\') --end;
   return {begin, end};
 }
 
-std::size_t TextScan::end_of_bracket(std::size_t begin) const {
-  std::size_t depth = 0;
-  for (std::size_t place = begin; place < text_.size(); ++place) {
+std::size_t TextScan::end_of_bracket(std::size_t begin) {
+  if (!bracket_ends_.empty()) return bracket_ends_[begin];
+  bracket_ends_.assign(text_.size(), text_.size());
+  std::vector<std::size_t> open;
+  for (std::size_t place = 0; place < text_.size(); ++place) {
     const char c = text_[place];
-    if (c == '{' || c == '[') ++depth;
-    if ((c == '}' || c == ']') && --depth == 0) return place + 1;
+    if (c == '{' || c == '[') open.push_back(place);
+    if ((c != '}' && c != ']') || open.empty()) continue;
+    bracket_ends_[open.back()] = place + 1;
+    open.pop_back();
   }
-  return text_.size();
+  return bracket_ends_[begin];
+}
+
+template <class Ends>
+std::size_t TextScan::next_end(std::size_t begin, Range& known, Ends ends) const {
+  if (known.begin <= begin && begin <= known.end && known.end > 0) return known.end;
+  std::size_t end = begin;
+  while (end < text_.size() && !ends(text_.substr(end))) ++end;
+  known = {begin, end};
+  return end;
 }
 
 void TextScan::commands() {

@@ -51,14 +51,23 @@ class TextScan {
   [[nodiscard]] std::size_t skip_spaces(std::size_t place) const;
   [[nodiscard]] bool separator_after(std::size_t end, Separator& found) const;
   [[nodiscard]] bool in_query(std::size_t begin) const;
-  [[nodiscard]] Range value_at(std::size_t begin) const;
-  [[nodiscard]] std::size_t end_of_bracket(std::size_t begin) const;
+  [[nodiscard]] Range value_at(std::size_t begin);
+  [[nodiscard]] std::size_t end_of_bracket(std::size_t begin);
+  /// The first place from `begin` on at which `ends` holds, or the end of the text. Each kind of search goes over the
+  /// text once, however many values overlap.
+  template <class Ends>
+  [[nodiscard]] std::size_t next_end(std::size_t begin, Range& known, Ends ends) const;
   [[nodiscard]] std::string_view part(Range range) const { return text_.substr(range.begin, range.end - range.begin); }
   void hide(Range range);
 
   std::string_view text_;
   Guesses commands_;
   std::vector<Range> found_;
+  Range plain_{};          // searched before by next_end
+  Range double_quoted_{};  // the same
+  Range single_quoted_{};
+  Range key_block_{};
+  std::vector<std::size_t> bracket_ends_;  // by place; empty: not looked for yet
   bool has_options_ = false;
 };
 
