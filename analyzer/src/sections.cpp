@@ -356,10 +356,6 @@ constexpr std::array rows{
     SectionRow{.id = "run", .title = "About the run", .part_of = "steps", .chart = html::write_about},
 };
 
-static_assert(
-    std::ranges::all_of(rows, [](const SectionRow& row) { return (row.absence == nullptr) == row.question.empty(); }),
-    "whatever can be asked for says why it is missing");
-
 constexpr auto infos = [] {
   std::array<SectionInfo, std::ranges::count_if(rows, [](const SectionRow& row) { return !row.question.empty(); })>
       all{};

@@ -158,6 +158,8 @@ TEST(Report, MissesFlopOfAcceleratorsThatAreNotKnown) {
 TEST(Report, GivesAReasonForEachSectionThatIsMissing) {
   const Report report = analyze(*run_of("0 op 0 10 op\n"), {});
   for (const SectionRow& row : section_rows()) {
+    EXPECT_EQ(row.absence == nullptr, row.question.empty())
+        << row.id << " can be asked for, so it says why it is missing";
     const auto absence = row.absence == nullptr ? std::nullopt : row.absence(report);
     EXPECT_FALSE(absence && absence->why.empty()) << row.id;
   }
