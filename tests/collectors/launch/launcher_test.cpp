@@ -21,6 +21,7 @@ using ::testing::HasSubstr;
 std::vector<std::string> shell(const std::string& line) { return {"/bin/sh", "-c", line}; }
 
 RecordOptions options_for(const fs::path& out, std::vector<std::string> command) {
+  prepare_sanitizer();
   RecordOptions options{.command = std::move(command), .out = out};
   options.library = RANKSCOPE_TEST_LIBRARY;
   options.talk = Talk::quiet;
@@ -386,6 +387,7 @@ TEST(Launcher, AProgramThatCouldLaunchIsATaskOfTheSlurmStepAroundIt) {
 
 /// record_driver around nvtx_actor's wait_signal; `signal` is sent to the driver alone once the actor is ready.
 int status_after(int signal, const Folder& folder) {
+  prepare_sanitizer();
   std::array<int, 2> out{};
   EXPECT_EQ(pipe(out.data()), 0);
   const std::string driver = program("record_driver");

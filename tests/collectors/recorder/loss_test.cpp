@@ -57,6 +57,7 @@ TEST(Loss, AFullDiskIsCountedAndTheProgramLives) {
     options.out = folder / "run.rankscope";
     options.library = RANKSCOPE_TEST_LIBRARY;
     options.talk = Talk::quiet;
+    prepare_sanitizer();
     const Variable spool{"RANKSCOPE_SPOOL", disk.path().string()};
     const auto outcome = run_recorded(options);
     ASSERT_TRUE(outcome);
