@@ -73,21 +73,9 @@ std::string_view behaviour_of(const Straggler& row) {
 }
 
 std::string_view short_words_of(StragglerKind kind) {
-  switch (kind) {
-    case StragglerKind::compute:
-      return "compute";
-    case StragglerKind::host:
-      return "host";
-    case StragglerKind::data:
-      return "data";
-    case StragglerKind::network:
-      return "network";
-    case StragglerKind::memory:
-      return "copies";
-    case StragglerKind::mixed:
-      return "several causes";
-  }
-  return "?";
+  if (kind == StragglerKind::memory) return "copies";
+  if (kind == StragglerKind::mixed) return "several causes";
+  return name_of(kind);
 }
 
 std::string_view name_of(StragglerKind kind) {

@@ -13,7 +13,7 @@ std::string read_file_of(pid_t process, const char* name) {
   return std::string{std::istreambuf_iterator<char>{file}, {}};
 }
 
-/// "NAME=VALUE" strings, each with a zero after it. Null: there is no such variable.
+/// "NAME=VALUE" strings, each with a zero after it. Null if the variable does not exist.
 const char* value_in(const std::string& environment, std::string_view name) {
   for (std::size_t at = 0; at < environment.size();) {
     const std::string_view entry{environment.c_str() + at};

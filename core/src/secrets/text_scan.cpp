@@ -11,7 +11,7 @@
 namespace rankscope::secrets {
 namespace {
 
-constexpr std::size_t shortest_bearer = 12;     // "Basic training" is no header
+constexpr std::size_t shortest_bearer = 12;     // "Basic training" is not a header
 constexpr std::size_t longest_plain_word = 19;  // what is longer is no English word
 
 /// What may follow the last character of a value that is not quoted.

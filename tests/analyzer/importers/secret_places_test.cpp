@@ -94,7 +94,7 @@ std::size_t canaries_below(const fs::path& folder) {
 TEST_P(SecretPlaces, NoPlaceOfAnInputBringsItsSecretIntoARun) {
   ASSERT_GE(input().places.size(), 20U);
   const std::size_t harmless = canaries_in(*run_with(nowhere));
-  EXPECT_GT(harmless, 0U) << "a string that is no secret stays";
+  EXPECT_GT(harmless, 0U) << "strings without secrets stay";
   for (const testing::SecretPlace& place : input().places)
     EXPECT_EQ(canaries_in(*run_with(place.slot)), harmless) << place.slot;
 }

@@ -169,7 +169,7 @@ TEST(Transparent, ExceptForAFewThingsThatTheRecordingNeeds) {
   for (const Difference& difference : differences) {
     const Scene scene{"", difference.line};
     EXPECT_NE(recorded(scene).output, alone(scene).output)
-        << difference.reason << " Else it is no difference any more.";
+        << difference.reason << " If both are equal now, remove it from the list of differences.";
   }
 }
 

@@ -268,7 +268,7 @@ TEST(Nsys, WarningsOfTheRecorderReachTheUser) {
       "(0,1,'Number of CUDA events that were dropped: 7.');" +
       insert(Kernel{.begin = 0, .end = 5}));
   EXPECT_EQ(run->quality().of(Counter::source_warnings), 2U);
-  EXPECT_EQ(run->quality().of(Counter::source_lost_events), 1U) << "a doubt is no loss";
+  EXPECT_EQ(run->quality().of(Counter::source_lost_events), 1U) << "a message that expresses a doubt does not count";
   EXPECT_EQ(run->metadata("nsys.message.01"), "error: CUPTI failed");
   EXPECT_EQ(run->metadata("nsys.message.02"), "info: Number of CUDA events that were dropped: 7.");
   EXPECT_EQ(run->metadata("nsys.message.03"), "warning: events may be missing");
