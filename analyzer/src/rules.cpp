@@ -98,7 +98,8 @@ constexpr std::array all_rules{
          "accelerators that run out of work while a copy blocks the host or reads from pageable memory", "the gain",
          judge_blocking_copies, true},
     Rule{finding_id::allocations,
-         "accelerators that run out of work while the host allocates or frees device memory after the first step (in "
+         "accelerators that run out of work while the host allocates or frees device or pinned memory after the first "
+         "step (in "
          "runs without steps: after the first device work)",
          "the gain", judge_allocations, true},
     Rule{"tensor_cores",

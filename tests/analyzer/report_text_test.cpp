@@ -57,7 +57,8 @@ TEST(RenderText, ASlowRankThatIsNotShownIsNamed) {
       text,
       StartsWith("VERDICT\n  Rank 2, which is not shown, is slow (1.48 x): it computes more slowly than its peers.\n"));
   EXPECT_THAT(text, HasSubstr("No problem found in 20 steps of the 2 ranks shown."));
-  EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  None of the ranks shown. Rank 2, which is not shown, is slow (1.48 x)"));
+  EXPECT_THAT(text,
+              HasSubstr("SLOW RANKS\n  None of the ranks shown is slow. Rank 2, which is not shown, is slow (1.48 x)"));
 }
 
 TEST(RenderText, ARankThatBecameSlowIsSaidWithTheStep) {

@@ -198,7 +198,7 @@ TEST_F(TwoRuns, LossesOfRanksThatAreNotComparedDoNotChangeTheStatus) {
   const auto result = rankscope({"compare", base, run, "--ranks", "0"});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out,
-              HasSubstr("Outside the compared steps and ranks of B: 1 segment file of rank 1 was cut off."));
+              HasSubstr("Losses outside the compared steps and ranks of B: 1 segment file of rank 1 was cut off."));
 }
 
 TEST_F(TwoRuns, TheGateCannotTellOfAnotherJob) {

@@ -210,7 +210,8 @@ TEST(KinetoJobs, OperationsWithoutGroupsAreFoundByTheirEndsAndTellWhoCameLast) {
   ASSERT_FALSE(last.ranks.empty());
   EXPECT_EQ(last.ranks.front(), std::pair(RankId{1}, std::int64_t{4}));
   EXPECT_EQ(last.certainty, analyzer::Certainty::of_two);
-  EXPECT_NE(analyzer::render_html(report, **run, {}).find("Rank 1 came last in 4 of 5 operations"), std::string::npos);
+  EXPECT_NE(analyzer::render_html(report, **run, {}).find("Rank 1 arrived last in 4 of 5 operations"),
+            std::string::npos);
 }
 
 TEST(KinetoJobs, TracesOfTwoRealJobsAreNot) {

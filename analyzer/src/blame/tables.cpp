@@ -163,7 +163,8 @@ std::string little_waiting_text(const Report& report) {
                   percent_text(waiting_share(section)));
   return format(
       "Known waiting is {} of the ranks' time. Another {} may be waiting: it could not be separated from transfer, or "
-      "ranks that were not recorded took part.",
+      "it "
+      "was spent in operations with ranks that were not recorded.",
       percent_text(waiting_share(section)), percent_text(share));
 }
 

@@ -78,7 +78,7 @@ void add_uneven_steps(const Run& run, const StepsSection& steps, const Indices& 
   for (const auto& [missing, ranks] : ranks_by_steps)
     losses.push_back(
         {"steps_missing",
-         format("{} {} {} that other ranks have ({})", ranks_text(ranks), ranks.size() == 1 ? "lacks" : "lack",
+         format("{} {} {} ({}) that other ranks have", ranks_text(ranks), ranks.size() == 1 ? "lacks" : "lack",
                 counted(missing.size(), "step"), step_list(ranges_of(missing))),
          LossReach::compared});
 }
@@ -144,9 +144,9 @@ void add_steps_asked_for(const RunDigest& run, const RunDigest& other, std::vect
   const Indices missing = difference(recorded_steps(other), recorded_steps(run));
   if (missing.empty()) return;
   losses.push_back({"steps_missing",
-                    format("{} of the selected steps {} not recorded on every rank ({}), but {} has {}", missing.size(),
-                           missing.size() == 1 ? "was" : "were", step_list(ranges_of(missing)), other.name.label,
-                           missing.size() == 1 ? "this step" : "these steps"),
+                    format("{} of the selected steps ({}) {} missing on at least one rank, but {} has {}",
+                           missing.size(), step_list(ranges_of(missing)), missing.size() == 1 ? "is" : "are",
+                           other.name.label, missing.size() == 1 ? "this step" : "these steps"),
                     LossReach::compared});
 }
 

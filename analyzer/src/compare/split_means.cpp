@@ -82,7 +82,8 @@ void pair_by_class(const RunDigest& a, const RunDigest& b, SplitComparison& resu
   }
   if (result.ranks.empty()) {
     result.pairing =
-        "The ranks are not paired: the runs have different ranks, and no ranks do equal work in both runs.";
+        "The ranks are not paired: the runs have different ranks, and no rank of one run does the same work as a rank "
+        "of the other.";
   } else if (caveat.empty()) {
     result.pairing = "The runs have different ranks: ranks that do equal work are compared with each other.";
   } else {

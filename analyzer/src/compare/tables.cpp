@@ -168,8 +168,9 @@ NotedTable below_table(const ComparisonView& view) {
   NotedTable noted{"Largest changes below 1 % of a step", "ms per step and rank", key_table(view, keys), {}};
   noted.left_out = left_out(keys.size(), view.top);
   noted.notes.emplace_back(
-      "A part of the step changed by 1 % or more, but no single name did. These names changed most. They were not "
-      "tested: any of the changes may be due to chance.");
+      "A part of the step, such as compute, changed by at least 1 % of the step, but no single entry did. These "
+      "entries "
+      "changed most. They were not tested: any of the changes may be due to chance.");
   return noted;
 }
 

@@ -56,7 +56,7 @@ std::array<std::string, 2> loss_sentences(const ComparedRun& run, Losses losses)
   if (!compared.empty()) sentences[0] = sentence(format("{} is not intact{}: {}", run.name.label, accepted, compared));
   const std::string rest = list_of(run, LossReach::elsewhere);
   if (!rest.empty())
-    sentences[1] = sentence(format("Outside the compared steps and ranks of {}: {}", run.name.label, rest));
+    sentences[1] = sentence(format("Losses outside the compared steps and ranks of {}: {}", run.name.label, rest));
   return sentences;
 }
 
@@ -191,7 +191,8 @@ std::string scaling_text(const Comparison& comparison) {
       "{} ranks compared with {}: together, the ranks of {} compute {:.2f} times as long per step as those of {}. "
       "Computation scaling is {:.2f} if both runs solve the same problem and {:.2f} if the problem grows with the "
       "number of ranks. The ranks spend {} of their time computing in {}, and {} in {}. The global efficiency is the "
-      "product of computation scaling and the second of these shares: {:.2f} or {:.2f}.",
+      "product of computation scaling and the second of these shares: {:.2f} if both runs solve the same problem, and "
+      "{:.2f} if the problem grows.",
       comparison.b.ranks, comparison.a.ranks, b, 1 / scaling.same_problem, a, scaling.same_problem,
       scaling.grown_problem, percent_text(scaling.parallel_a), a, percent_text(scaling.parallel_b), b,
       scaling.same_problem * scaling.parallel_b, scaling.grown_problem * scaling.parallel_b);

@@ -175,7 +175,7 @@ void judge_allocations(const RuleContext& context, std::vector<Finding>& finding
   judge_calls(context,
               {finding_id::allocations, "while the host allocates or frees memory", Call::allocation,
                context.report.uses_pytorch
-                   ? "The caching allocator frees memory and allocates it again: remove calls of empty_cache(), keep "
+                   ? "The caching allocator frees memory and allocates it again: remove calls to empty_cache(), keep "
                      "shapes constant, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."
                    : "Allocate once and reuse the buffers, or use cudaMallocAsync."},
               context.report.copies->allocations, findings);

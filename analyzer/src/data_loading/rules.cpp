@@ -79,18 +79,20 @@ std::string advice_for_data(const LoaderSums& sums) {
   if (sums.waiting_ns > 0 && 2 * sums.all_busy_ns > sums.waiting_ns)
     return format(
         "The loader workers cannot keep up: use more of them{} or make loading cheaper (storage, decoding, "
-        "augmentation). Prefetching deeper does not help.",
+        "augmentation). Prefetching more batches does not help.",
         sums.needed > sums.workers ? format(" (about {} would keep up with the steps)", sums.needed) : "");
   if (sums.waiting_ns > 0 && 2 * sums.none_busy_ns > sums.waiting_ns)
     return "The loader workers were idle while the training loop waited, so adding workers does not help. Look at what "
-           "the training thread itself does with a batch (collating, pinning, copying), and prefetch deeper.";
+           "the training thread itself does with a batch (collating, pinning, copying), and prefetch more batches.";
   if (sums.waiting_ns > 0)
-    return "Some loader workers were idle while the training loop waited for others to load: prefetch deeper, and even "
+    return "Some loader workers were idle while the training loop waited for others to load: prefetch more batches, "
+           "and even "
            "out the loading times of batches.";
   if (sums.own_thread)
     return "The training thread loads its batches itself: set num_workers=4 or more and pin_memory=True for the "
            "DataLoader.";
-  return "Use more loader workers or prefetch deeper; move decoding and augmentation out of the step. The workers were "
+  return "Use more loader workers or prefetch more batches; move decoding and augmentation out of the step. The "
+         "workers were "
          "not recorded: if they are busy all the time (top, py-spy), there are too few of them.";
 }
 

@@ -149,7 +149,7 @@ std::string_view why_no_uuid(const UsedGpu& gpu) {
     case GpuIdentity::known:
       return {};
     case GpuIdentity::not_recorded:
-      return "the UUID of its GPU was not recorded";
+      return "the UUID of the rank's GPU was not recorded";
     case GpuIdentity::ambiguous:
       return "the recording lists several GPUs with this number and different UUIDs, so it is not certain which GPU "
              "the rank used";
@@ -211,7 +211,7 @@ std::string SampledGpus::why_not_sampled(const UsedGpu& gpu, std::string_view ke
 std::string SampledGpus::why_no_nvml(const UsedGpu& gpu) const {
   if (nvml_.empty() || !problem_at(gpu, nvml_problem).empty()) return why_not_sampled(gpu, nvml_problem);
   if (gpu.identity != GpuIdentity::known) return std::string{why_no_uuid(gpu)};
-  return "no process of the recording sampled the GPU with this UUID";
+  return "no process of the recording sampled the rank's GPU";
 }
 
 SampledGpus::Series SampledGpus::series(std::span<const Place> places, std::string_view quantity) const {

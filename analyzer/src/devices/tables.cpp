@@ -93,7 +93,7 @@ std::string legend(const std::vector<Part>& parts) {
   if (has("busy"))
     text +=
         "Busy: the share of the time in which NVML saw the device busy. NCCL kernels that only wait count as busy, so "
-        "busy time beyond the compute time of the rank is waiting. ";
+        "busy time beyond the compute time of the rank may be waiting. ";
   std::string own;
   for (const char* const title : {"SM", "tensor", "read", "write"})
     if (has(title)) own += (own.empty() ? "" : ", ") + std::string{title};

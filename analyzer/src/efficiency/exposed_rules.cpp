@@ -34,13 +34,13 @@ std::string advice_for(Exposed exposed, std::string_view hiding) {
     case Exposed::waiting_for_slow_connection:
       return "Fix the slow connection first: the ranks that it delays arrive late.";
     case Exposed::waiting_for_changing_ranks:
-      return "Find out who arrives last (--only blame shows it) and even out the work before the collectives.";
+      return "Find out which ranks arrive last (--only blame shows them) and even out the work before the collectives.";
     case Exposed::ranks_missing:
       return format("{}, unless most of the exposed communication is waiting for ranks that were not recorded.",
                     hiding.substr(0, hiding.rfind('.')));
     case Exposed::unmatched:
-      return "It is not known how much of the exposed communication is waiting, because operations were not matched: "
-             "--only collectives shows why.";
+      return "It is not known how much of the exposed communication is waiting, because operations were not matched "
+             "across ranks: --only collectives shows why.";
   }
   return {};
 }

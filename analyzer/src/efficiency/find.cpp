@@ -10,6 +10,7 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr const char* too_long = "the sum of the ranks' times does not fit in 64 bits";
+constexpr std::string_view one_class = "all ranks are in the same class of peers";
 
 /// One rank's U, A and window, of the run or of a step.
 struct Share {
@@ -73,13 +74,13 @@ std::vector<StepEfficiency> per_step(std::span<const RankRow* const> rows, std::
 }
 
 /// load_balance = (mean of all / largest mean of a group) x (largest mean of a group / largest of all).
-void divide_balance(Grouping& grouping, const EfficiencyFactors& run) {
+void divide_balance(Grouping& grouping, const EfficiencyFactors& run, std::string_view why_one_group) {
   double largest = 0;
   for (const EfficiencyGroup& group : grouping.groups) largest = std::max(largest, group.factors.mean_compute_ns());
   if (grouping.groups.size() < 2 || !(largest > 0)) {
-    const auto* const why =
-        grouping.groups.empty() ? "without steps it is not known which ranks do equal work" : "there is only one group";
-    grouping.between = grouping.inside = {std::nullopt, why};
+    const std::string_view why =
+        grouping.groups.empty() ? "without steps it is not known which ranks do equal work" : why_one_group;
+    grouping.between = grouping.inside = {std::nullopt, std::string{why}};
     return;
   }
   grouping.between.value = run.mean_compute_ns() / largest;
@@ -104,7 +105,7 @@ Grouping by_class(const Run& run, const StepsSection& steps, const std::vector<R
     if (!peers.caveat.empty()) grouping.caveat = peers.caveat;
     grouping.groups.push_back(group_of(peers.name, peers.rows, whole));
   }
-  divide_balance(grouping, whole);
+  divide_balance(grouping, whole, one_class);
   return grouping;
 }
 
@@ -115,7 +116,7 @@ Grouping by_host(std::span<const RankRow* const> rows, const EfficiencyFactors& 
   const bool unknown = hosts.contains("");
   for (const auto& [host, members] : hosts)
     if (!unknown) grouping.groups.push_back(group_of(host, members, whole));
-  divide_balance(grouping, whole);
+  divide_balance(grouping, whole, "all ranks are on the same host");
   if (unknown) grouping.between.why = grouping.inside.why = "the hosts of the ranks were not recorded";
   return grouping;
 }
@@ -199,9 +200,9 @@ Section<EfficiencySection> find_efficiency(const Run& run, const Section<StepsSe
   if (steps && !indices.empty())
     section.classes = by_class(run, *steps, *rows, section.run);
   else
-    divide_balance(section.classes, section.run);
+    divide_balance(section.classes, section.run, one_class);
   section.hosts = by_host(kept, section.run);
-  set_network(section, unavailable("the step was not replayed without transfer times"));
+  set_network(section, unavailable("the step was not replayed with instant transfers"));
   return section;
 }
 

@@ -93,8 +93,8 @@ void judge_sum(const RuleContext& context, const EfficiencySection& section, std
   finding.evidence = format("load balance {}, communication {}, orchestration {}", percent_of(run.load_balance()),
                             percent_of(run.communication()), percent_of(run.orchestration()));
   finding.advice =
-      "No single cause stands out: start with the smallest factor, and with the largest share of the time listed under "
-      "EFFICIENCY.";
+      "No single cause stands out: under EFFICIENCY, look for the smallest factor and for the largest share of time "
+      "other than compute, and start with these.";
   finding.gain_ns_per_step = usual.per_step(usual.total.window_ns - usual.total.compute_ns);
   findings.push_back(std::move(finding));
 }

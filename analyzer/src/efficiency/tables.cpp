@@ -83,7 +83,7 @@ std::vector<TreeLine> tree_lines(const EfficiencySection& section) {
     lines.push_back({"serialization", "serialization", 2, *section.serialization.value,
                      "communication / transfer; reduced by waiting for each other"});
     lines.push_back({"transfer", "transfer", 2, *section.transfer.value,
-                     "step with instant transfers / step; reduced by the time of transfers"});
+                     "step time with instant transfers / step time; reduced by transfers"});
   }
   lines.push_back({"orchestration", "orchestration", 1, run.orchestration(),
                    format("most time not idle / longest time (rank {}); reduced by idle time", run.longest.value)});
@@ -144,10 +144,9 @@ std::vector<std::string> efficiency_notes(const Report& report) {
   std::vector<std::string> notes{ledger_sentence(section)};
   if (const auto steps = steps_sentence(section); !steps.empty()) notes.front() += " " + steps;
   if (section.run.ranks < report.world_size)
-    notes.push_back(format("Covers {} of {} ranks{}.", section.run.ranks, report.world_size,
-                           section.left_out.empty()
-                               ? ""
-                               : format("; {} did not record all of these steps", ranks_text(section.left_out))));
+    notes.push_back(format(
+        "These numbers cover {} of {} ranks{}.", section.run.ranks, report.world_size,
+        section.left_out.empty() ? "" : format("; {} did not record all counted steps", ranks_text(section.left_out))));
   return notes;
 }
 

@@ -126,13 +126,14 @@ void write_heat_maps(Writer& page, const Source& source) {
   std::erase_if(columns, [](const StepColumn& column) { return column.counted.empty(); });
   const auto rows = rows_to_show(report, most_ranks_drawn);
   const bool several = report.rank_rows->size() + report.asked_for.rows_left_out.size() > 1;
-  page.element("p",
-               format("Colours show differences in percent of the median step. {}{}",
-                      several ? "Own time leaves out waiting for other ranks: a row that stays orange is a slow rank; "
-                                "a column that is orange in the lower map is a slow step."
-                              : "An orange cell is a slow step.",
-                      note_on(columns)),
-               {{"class", "faint"}});
+  page.element(
+      "p",
+      format("Colours show differences as a percentage of the median step time. {}{}",
+             several ? "Own time (upper map) leaves out waiting for other ranks: a row that stays orange there "
+                       "is a slow rank. A column that is orange in the lower map is a slow step."
+                     : "An orange cell is a slow step.",
+             note_on(columns)),
+      {{"class", "faint"}});
   if (rows.size() < report.rank_rows->size())
     page.element(
         "p",

@@ -16,7 +16,7 @@ constexpr std::array part_words{
     PartWords{IdlePart::late_launch, "because the host launched late", ""},
     PartWords{IdlePart::sync, "in synchronizations", ""},
     PartWords{IdlePart::short_gaps, "in short gaps (≤ 10 µs)", ""},
-    PartWords{IdlePart::outside_spans, "outside of all recorded work", ""},
+    PartWords{IdlePart::outside_spans, "during which the host ran nothing that was recorded", ""},
     PartWords{IdlePart::other_stream, "because streams waited for each other", ""},
     PartWords{IdlePart::inside_graph, "in gaps inside graphs", ""},
     PartWords{IdlePart::profiler, "because the profiler held the host up", "the profiler itself takes this time"},

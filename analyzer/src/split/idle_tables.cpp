@@ -69,10 +69,11 @@ std::string legend(const Reasons& reasons) {
   std::string text;
   const auto add = [&text](std::string_view sentence) { text.append(text.empty() ? "" : " ").append(sentence); };
   if (any(is_late))
-    add("Late: the next work was launched only after the device had run out of work, although nothing held the host "
+    add("Host was late: the next work was launched only after the device had run out of work, although nothing held "
+        "the host "
         "up.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::sync; }))
-    add("Part of the time in a synchronization may be due to late launches instead.");
+    add("Host waited for the device: part of this time may be due to late launches instead.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::other && share.detail == IdleDetail::none; }))
     add("Queued: the work was launched in time, but no record shows what it waited for.");
   if (reasons.before_work_ns > 0 || reasons.after_work_ns > 0) {

@@ -107,8 +107,8 @@ std::string advice_for(const RuleContext& context, const Usual& usual, const Idl
       return "Look in the timeline at what the host does between operations; larger batches or fewer small operations "
              "help.";
     case IdlePart::other_stream:
-      return "Streams wait for each other: look at what the other stream does at that time, and whether that order is "
-             "needed.";
+      return "Streams wait for each other: look in the timeline at what the other stream does during these gaps, and "
+             "whether its work must come first.";
     case IdlePart::inside_graph:
       return "The gaps lie inside launches of graphs: the kernels of a graph wait for each other, for copies or for "
              "host nodes, or some kernels were not recorded.";

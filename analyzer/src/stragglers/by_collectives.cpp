@@ -196,9 +196,10 @@ StragglerKind kind_while_awaited(const BlameSection& blame, const BlameRow& row)
 }  // namespace
 
 std::string CollectiveEvidence::text() const {
-  return format("{:.0f} % of {} was for this rank, {} per step and waiting rank; it {} in {} of {} {}", share * 100,
-                in_pipeline ? "all waiting beyond the usual amount per rank" : "all waiting", duration_text(lag_ns),
-                of_steps ? "came last" : "was last to arrive", units.last, units.of, of_steps ? "steps" : "operations");
+  return format(
+      "{:.0f} % of {} was for this rank, {} per step and waiting rank; this rank arrived last {}in {} of {} {}",
+      share * 100, in_pipeline ? "all waiting beyond the usual amount per rank" : "all waiting", duration_text(lag_ns),
+      of_steps ? "at collectives " : "", units.last, units.of, of_steps ? "steps" : "operations");
 }
 
 std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::size_t peer,

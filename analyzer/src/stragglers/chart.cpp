@@ -12,7 +12,7 @@ void write_slow_ranks(Writer& page, const Source& source) {
   if (!section.rows.empty()) {
     write_table(page, straggler_table(section), "Ranks that are slower than their peers");
   } else if (const auto left_out = left_out_text(source.report.asked_for); !left_out.empty()) {
-    page.element("p", "None of the ranks shown. " + left_out, {{"class", "warning"}});
+    page.element("p", "None of the ranks shown is slow. " + left_out, {{"class", "warning"}});
   } else if (section.cannot_tell.empty()) {
     page.element("p", none_text(source.report));
   }

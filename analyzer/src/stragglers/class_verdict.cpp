@@ -211,7 +211,7 @@ Straggler ClassVerdict::row_over(std::size_t peer, std::span<const std::size_t> 
   const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
   row.kind = excess.kind;
   if (is_alone_with_it(excess, size.peers_ns)) row.certainty = Certainty::fact;
-  row.evidence = format("{}; own time {} instead of {}, {:.2f} x, {}{}", describe_excess(row.rank, excess),
+  row.evidence = format("{}; own time {}, its peers {} (median), {:.2f} x, {}{}", describe_excess(row.rank, excess),
                         duration_text(size.own_ns), duration_text(size.peers_ns), size.ratio, where,
                         unexplained_text(excess, row.lag_ns_per_step));
   return row;
@@ -304,10 +304,10 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   row.gain_ns_per_step = gain_of(medians, peer);
   const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
   row.kind = excess.kind;
-  row.evidence =
-      format("{}; it came last in {} of {} {}; own time {} instead of {}, {:.2f} x{}",
-             describe_excess(row.rank, excess), hits, arrivals_.trials, "steps", duration_text(medians[peer]),
-             duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
+  row.evidence = format(
+      "{}; this rank arrived last at collectives in {} of {} steps; own time {}, its peers {} (median), {:.2f} x{}",
+      describe_excess(row.rank, excess), hits, arrivals_.trials, duration_text(medians[peer]), duration_text(c), ratio,
+      unexplained_text(excess, row.lag_ns_per_step));
   grade(row, ratio);
   return row;
 }
@@ -349,9 +349,9 @@ Straggler ClassVerdict::transient_row(const Stalls& stalls) const {
   const Excess excess = explain_excess(peers_, stalls.peer, stalls.steps, row.lag_ns_per_step);
   row.kind = excess.kind;
   const std::string period = stalls.period ? format(", every {}", counted(*stalls.period, "step")) : std::string{};
-  row.evidence = format("stalls in {} of {} steps ({}{}): in these steps {}; {} lost in total", stalls.steps.size(),
-                        counted_.size(), step_list(counted_, stalls.steps), period, describe_excess(row.rank, excess),
-                        duration_text(stalls.excess_ns));
+  row.evidence = format("stalls occur in {} of {} steps ({}{}); in these steps, {}; the stalls cost {} in total",
+                        stalls.steps.size(), counted_.size(), step_list(counted_, stalls.steps), period,
+                        describe_excess(row.rank, excess), duration_text(stalls.excess_ns));
   const double mean_ratio = c > 0 ? 1 + static_cast<double>(row.gain_ns_per_step) / static_cast<double>(c) : 1;
   grade(row, mean_ratio);
   return row;

@@ -50,7 +50,7 @@ bool CrowdedHosts::compute_for(RankId rank) const { return have(rank) && !run_.h
 
 std::string CrowdedHosts::text() const {
   const auto worst = std::ranges::max_element(shares_, {}, [](const auto& host) { return host.second; });
-  return format("on host {}, at least one task waited for a CPU {:.0f} % of the time", run_.text(worst->first),
+  return format("on host {}, at least one task was waiting for a CPU {:.0f} % of the time", run_.text(worst->first),
                 100 * worst->second);
 }
 

@@ -26,7 +26,7 @@ class CrowdedHosts {
   [[nodiscard]] bool compute_for(RankId rank) const;
   /// True where the rank is so little slower, and in such a way, that the want of CPUs explains it.
   [[nodiscard]] bool explain(const Straggler& row) const;
-  /// "on host n1, at least one task waited for a CPU 98 % of the time"; of the worst of them.
+  /// "on host n1, at least one task was waiting for a CPU 98 % of the time"; of the worst of them.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -43,8 +43,10 @@ std::string comparisons_text(std::span<const PeerClass* const> classes, std::siz
   const std::string peers = least->size() == most->size()
                                 ? counted(least->size() - 1, "peer")
                                 : format("{} to {} peers", least->size() - 1, most->size() - 1);
-  return format("Each rank is compared with {} of its class; {} classes, from {} to {}; the times are medians of {}.",
-                peers, classes.size(), classes.front()->name, classes.back()->name, counted(steps, "step")) +
+  return format(
+             "Each rank is compared with {} of its class; there are {} classes, from {} to {}; the times are medians "
+             "of {}.",
+             peers, classes.size(), classes.front()->name, classes.back()->name, counted(steps, "step")) +
          few_steps_text(steps);
 }
 
@@ -57,13 +59,15 @@ std::string doubt_by_noise(const StragglersSection& section, const CrowdedHosts&
   }
   std::string doubt;
   if (crowded.any()) {
-    doubt = format("{}, so slowdowns below {:.0f} % by the host or by waiting for data cannot be detected",
+    doubt = format("{}, so slowdowns below {:.0f} % caused by the host or by waiting for data cannot be detected",
                    crowded.text(), (crowded_slowdown - 1) * 100);
   }
   if (smallest <= hides_too_much) return doubt;
   return format(
-      "{}{}ranks that do equal work differ too much in this run, so slowdowns below {:.0f} % cannot be detected", doubt,
-      doubt.empty() ? "" : "; ", (smallest - 1) * 100);
+      "{}{}the own times of ranks that do equal work differ too much in this run, so slowdowns below {:.0f} % cannot "
+      "be "
+      "detected",
+      doubt, doubt.empty() ? "" : "; ", (smallest - 1) * 100);
 }
 
 /// Ranks that were recorded and compared with nobody; empty if there are none.
@@ -87,7 +91,8 @@ std::string few_steps_doubt(std::size_t steps) {
 /// Waiting that was not recorded; empty if nothing shows that there is any.
 std::string doubt_by_waits(const Run& run, std::span<const RankRow> rows) {
   const std::string quiet = quiet_steps(run, rows);
-  return quiet.empty() ? unrecorded_collectives(run) : quiet + "; waiting in the others counts as work";
+  return quiet.empty() ? unrecorded_collectives(run)
+                       : quiet + "; waiting in steps without recorded communication counts as work";
 }
 
 /// True if it has ranks beside those that were named: of two of which one is slow, the other one is the measure.
@@ -145,7 +150,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
                                            const Section<BlameSection>& blame) {
   if (run.ranks().empty()) return unavailable("no process has a rank");
   if (run.ranks().size() < 2) return unavailable(only_recorded_text(1, run.info().world_size));
-  if (!steps) return unavailable("this cannot be computed without steps");
+  if (!steps) return unavailable("slow ranks cannot be found without steps");
   if (!rows) return unavailable(rows.error().why);
   const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);
   const bool comparable = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() >= 2; });

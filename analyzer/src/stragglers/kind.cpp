@@ -21,7 +21,7 @@ std::string_view verb_of(Component component) {
     case Component::data:
       return "waits for data";
     case Component::memory:
-      return "copies";
+      return "copies data for";
     case Component::network:
       return "delays its communication by";
   }

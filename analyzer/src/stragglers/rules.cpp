@@ -27,12 +27,15 @@ std::string advice_for(StragglerKind kind, Persistence persistence) {
                                                    : "Look at what the rank's host thread does between operations: CPU "
                                                      "binding, other jobs on the host, logging, blocking calls.";
     case StragglerKind::data:
-      return "Look at the rank's data loader: storage path, number of workers, CPU share of its host; prefetch deeper.";
+      return "Look at the rank's data loader (storage path, number of workers, CPU load of its host), and prefetch "
+             "more "
+             "batches.";
     case StragglerKind::network:
       return "Look at the rank's network interface and communication thread: link speed and errors, CPU binding, proxy "
              "settings.";
     case StragglerKind::memory:
-      return "Look at the rank's copies and allocations: pinned memory, allocator retries, memory of other processes.";
+      return "Look at the rank's copies and allocations: pinned memory, allocator retries, device memory that other "
+             "processes use.";
     case StragglerKind::mixed:
       return "Several parts of the rank's step are slower: look for other load on its host first.";
   }
@@ -44,7 +47,8 @@ constexpr std::string_view cpu_advice =
     "Look for other load on the rank's host and for threads that share its cores (OMP_NUM_THREADS, CPU binding); if "
     "the rank's operations are larger, even out the work.";
 constexpr std::string_view more_work_advice =
-    "Even out the work, or leave out what only this rank does: logging, evaluation, checks, a longer input.";
+    "Even out the work if this rank gets longer inputs, or leave out what only this rank does: logging, evaluation, "
+    "checks.";
 
 std::string advice_for(SlowDevice cause) {
   switch (cause) {
@@ -90,7 +94,7 @@ std::string_view doubt_about(Certainty certainty) {
     case Certainty::of_three:
       return "; with only three ranks to compare, this does not prove that the rank is abnormal";
     case Certainty::few_steps:
-      return "; the steps are too few to prove that this lasts";
+      return "; there are too few steps to prove that this lasts";
   }
   return "";
 }
@@ -178,8 +182,9 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   finding.title = "the slow rank changes from step to step";
   finding.evidence = format(
-      "the slowest rank of a step takes {} longer than the mean; the last rank to arrive changes (evenness {:.2f}, "
-      "where 1 means that each rank comes last equally often)",
+      "on average over the steps, the own time of the slowest rank is {} longer than the mean own time of all ranks; "
+      "the "
+      "last rank to arrive changes (evenness {:.2f}, where 1 means that each rank arrives last equally often)",
       duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
   finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
   findings.push_back(std::move(finding));

@@ -29,8 +29,9 @@ std::string hint_of(const StragglersSection& section) {
   if (!section.rows.empty()) return {};
   const auto& [rank, times] = last.ranks.front();
   if (2 * times <= last.counted) return {};
-  return format(" Rank {} came last in {} of {}: this is only a hint, since one of {} ranks always comes last.",
-                rank.value, times, counted(last.counted, last.by_operation ? "operation" : "step"),
+  return format(" Rank {} arrived last {}in {} of {}: this is only a hint, since one of {} ranks always arrives last.",
+                rank.value, last.by_operation ? "" : "at collectives ", times,
+                counted(last.counted, last.by_operation ? "operation" : "step"),
                 last.certainty == Certainty::of_two ? "two" : "three");
 }
 
@@ -92,7 +93,7 @@ void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
   page.heading("SLOW RANKS");
   if (section.rows.empty()) {
     if (const auto left_out = left_out_text(report.asked_for); !left_out.empty())
-      page.paragraph("None of the ranks shown. " + left_out, Tone::warning);
+      page.paragraph("None of the ranks shown is slow. " + left_out, Tone::warning);
     else if (section.cannot_tell.empty())
       page.paragraph(none_text(report));
   } else {

@@ -44,7 +44,8 @@ constexpr std::array quantities{
     Quantity{
         finding_id::unequal_data_wait, "waits longer for its data than its peers",
         [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
-        "Look at the rank's data loader: storage path, number of workers, CPU share of its host; prefetch deeper."},
+        "Look at the rank's data loader (storage path, number of workers, CPU load of its host), and prefetch more "
+        "batches."},
     Quantity{finding_id::unequal_host_time, "spends more host time outside recorded work than its peers",
              [](const TimeSplit& split) { return part_of(split, Component::host); }, StragglerKind::host, true,
              "Check what delays the rank's host thread between operations: CPU binding, other jobs on the host, "
@@ -80,7 +81,7 @@ std::string_view doubt_of(Certainty certainty) {
     case Certainty::of_three:
       return "; with only three ranks to compare, this does not prove that the rank is abnormal";
     case Certainty::few_steps:
-      return "; the steps are too few to prove that this lasts";
+      return "; there are too few steps to prove that this lasts";
   }
   return "";
 }
@@ -151,7 +152,7 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
   const bool few = times.size() < firm_peers;
   const FindingSeverity most = few && quantity.may_be_waiting ? FindingSeverity::minor : FindingSeverity::major;
   Finding finding = finding_on(rank, quantity.id, capped(severity_of(share, data_limits), most));
-  finding.title = format("rank {} {}: {} per step instead of {}", rank.value, quantity.title,
+  finding.title = format("rank {} {}: {} per step compared with {}", rank.value, quantity.title,
                          duration_text(medians[peer]), duration_text(usual));
   finding.evidence = format("medians over {} and over {}; the time of this rank is clearly longer in {} of these steps",
                             counted(steps, "step"), counted(times.size() - 1, "peer"), above);
@@ -195,7 +196,7 @@ void judge_cpu(Unequal& unequal) {
     if (more - less < least_cpu_points || more < least_cpu_ratio * less || !is_clear(more - less, others)) continue;
     if (unequal.named.contains(rank) || (unequal.peers.size() < firm_peers && own < usual)) continue;
     Finding finding = finding_on(rank, "unequal.cpu_use", FindingSeverity::minor);
-    finding.title = format("rank {} uses {} CPU than its peers: {:.0f} % of a core instead of {:.0f} %", rank.value,
+    finding.title = format("rank {} uses {} CPU than its peers: {:.0f} % of a core compared with {:.0f} %", rank.value,
                            own > usual ? "more" : "less", own, usual);
     finding.evidence = format("medians of the samples; {}",
                               own > usual ? "the rank may be the one that works while the others wait"
@@ -225,7 +226,7 @@ void judge_step_counts(Unequal& unequal) {
     const RankId rank = unequal.peers.rows[peer]->rank;
     if (missing < least_missing_steps || !clear || is_lost(unequal, rank)) continue;
     Finding finding = finding_on(rank, "unequal.steps", FindingSeverity::minor);
-    finding.title = format("rank {} has fewer steps than its peers: {} instead of {}", rank.value,
+    finding.title = format("rank {} has fewer steps than its peers: {} compared with {}", rank.value,
                            counted(counts[peer], "step"), usual);
     finding.evidence = "the rank fell behind, ended earlier, or was recorded for a shorter time";
     finding.advice =

@@ -21,7 +21,7 @@ bool clocks_apart(const Report& report) {
   return report.clock.method == "wall_clock" && hosts.size() > 1;
 }
 
-/// ", 57.0 ms in steps", where that is clearly less than what was recorded: the rest is in no sum.
+/// ", 57.0 ms of it in steps", where that is clearly less than what was recorded: the rest is in no sum.
 std::string in_steps_text(const Report& report) {
   constexpr std::int64_t percent_of_all = 90;
   if (!report.steps || report.asked_for.steps) return {};
@@ -29,7 +29,7 @@ std::string in_steps_text(const Report& report) {
   for (const Step& step : report.steps->steps)
     if (step.complete) in_steps_ns += step.wall_ns;
   const bool nearly_all = in_steps_ns >= report.duration_ns / 100 * percent_of_all;
-  return in_steps_ns == 0 || nearly_all ? std::string{} : format(", {} in steps", duration_text(in_steps_ns));
+  return in_steps_ns == 0 || nearly_all ? std::string{} : format(", {} of it in steps", duration_text(in_steps_ns));
 }
 
 /// Ranks, steps and length in one line; how unequal steps are is left out where it has no room.

@@ -58,13 +58,13 @@ std::string size_sentence(const Report& report, const Straggler& row) {
   auto sentence = growth_of(row, partly);
   if (partly && row.gain_ns_while_slow > 0) {
     sentence += format(
-        "; if it were as fast as its peers, each of these steps would be about {}{} shorter, and an average step of "
-        "the run about {}{}",
+        "; if the rank were as fast as its peers, each of these steps would be about {}{} shorter, and an average step "
+        "of the run about {}{}",
         duration_text(row.gain_ns_while_slow), share_of(row.gain_ns_while_slow, row.step_ns_while_slow),
         duration_text(row.gain_ns_per_step), share_of(row.gain_ns_per_step, mean_ns));
   } else if (row.gain_ns_per_step > 0) {
     const bool average = row.persistence == Persistence::transient || row.on_average;
-    sentence += format("; if it were as fast as its peers, {} would be about {}{} shorter",
+    sentence += format("; if the rank were as fast as its peers, {} would be about {}{} shorter",
                        average ? "an average step" : "each step", duration_text(row.gain_ns_per_step),
                        share_of(row.gain_ns_per_step, mean_ns));
   }

@@ -55,7 +55,7 @@ TEST(LossesOfTraces, AreNamedAndNotJudgedUnlessAccepted) {
   const std::string cut = whole.substr(0, whole.find("ProfilerStep#12"));
   const std::string with_warning = trace_of(1, 14, R"( "WARNING": ["WARNING:2026 Dropped 12 activity records"],)");
   for (const auto& [second, words] :
-       {std::pair{trace_of(1, 11), "rank 1 lacks 3 steps that other ranks have (11 to 13)"},
+       {std::pair{trace_of(1, 11), "rank 1 lacks 3 steps (11 to 13) that other ranks have"},
         std::pair{cut, "1 trace file of rank 1 was cut off"},
         std::pair{with_warning,
                   "1 message of rank 1 was written by the profiler about events that were or may be lost"},

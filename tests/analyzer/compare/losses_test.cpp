@@ -172,10 +172,10 @@ TEST(Losses, RanksWithoutARecordingAreOneUnlessOthersAreAskedFor) {
 
 TEST(Losses, StepsThatOnlySomeRanksHaveAreOne) {
   const auto run = run_with("", "", steps_text({{0}, {1, 0, 11}, {2}, {3, 0, 11}}));
-  EXPECT_THAT(lost(*run), ElementsAre("ranks 1, 3 lack 12 steps that other ranks have (12 to 23)"));
+  EXPECT_THAT(lost(*run), ElementsAre("ranks 1, 3 lack 12 steps (12 to 23) that other ranks have"));
   EXPECT_THAT(lost(*run, LossReach::compared, of_steps(0, 11)), IsEmpty());
   EXPECT_THAT(lost(*run, LossReach::compared, of_steps(0, 13)),
-              ElementsAre("ranks 1, 3 lack 2 steps that other ranks have (12 to 13)"));
+              ElementsAre("ranks 1, 3 lack 2 steps (12 to 13) that other ranks have"));
 }
 
 TEST(Losses, StepsAtTheEndsAreNotMissingIfOnlyAPartWasToBeRecorded) {
@@ -214,8 +214,9 @@ TEST(Losses, ARankWithoutStepsIsOneIfItHasStepsInTheOtherRun) {
 TEST(Losses, StepsAskedForByNumberAreOneIfOnlyTheOtherRunHasThem) {
   const auto longer = run_with("", "");
   const auto shorter = run_with("", "", steps_text({{0, 0, 17}, {1, 0, 17}, {2, 0, 17}, {3, 0, 17}}));
-  EXPECT_THAT(lost_beside(*longer, *shorter, of_steps(0, 20)),
-              ElementsAre("3 of the selected steps were not recorded on every rank (18 to 20), but A has these steps"));
+  EXPECT_THAT(
+      lost_beside(*longer, *shorter, of_steps(0, 20)),
+      ElementsAre("3 of the selected steps (18 to 20) are missing on at least one rank, but A has these steps"));
   EXPECT_THAT(lost_beside(*longer, *shorter, of_steps(0, to_the_end)), IsEmpty());
   EXPECT_THAT(lost_beside(*longer, *shorter), IsEmpty()) << "it may have been told to make fewer";
 }
@@ -269,8 +270,8 @@ TEST(CutRun, OfARankThatIsNotComparedIsJudgedAndTheLossIsShown) {
   const Comparison found = CutRun{}.compared(Losses::refused, of_ranks({RankId{0}, RankId{1}}));
   EXPECT_EQ(found.steps.verdict, StepVerdict::unchanged);
   const std::string text = render_text({found, std::nullopt}, Colour::no);
-  EXPECT_THAT(text,
-              HasSubstr("Outside the compared steps and ranks of the run: 1 segment file of rank 2 was cut off."));
+  EXPECT_THAT(
+      text, HasSubstr("Losses outside the compared steps and ranks of the run: 1 segment file of rank 2 was cut off."));
   EXPECT_THAT(text, Not(HasSubstr("--accept-losses")));
 }
 

@@ -81,8 +81,8 @@ TEST(Devices, ARankHasARowForEachGpuThatItUsed) {
 TEST(Devices, WhatCannotBeMatchedSaysWhy) {
   const std::string values = work_of(0) + counter(0, 0, "nvml_busy_percent", {{100, 50}});
   EXPECT_EQ(why_no_nvml(rank_on(0, "uuid=GPU-x", two_gpus) + values),
-            "no process of the recording sampled the GPU with this UUID");
-  EXPECT_EQ(why_no_nvml(rank_on(0, "name=H100", two_gpus) + values), "the UUID of its GPU was not recorded");
+            "no process of the recording sampled the rank's GPU");
+  EXPECT_EQ(why_no_nvml(rank_on(0, "name=H100", two_gpus) + values), "the UUID of the rank's GPU was not recorded");
   EXPECT_THAT(why_no_nvml(rank_on(0, "uuid=GPU-a", two_gpus) + "@device 0 0 uuid=GPU-b\n" + values),
               HasSubstr("it is not certain which GPU the rank used"));
   EXPECT_THAT(why_no_nvml(rank_on(0, "uuid=GPU-a", format("{} meta.nvml_mig_0=on", two_gpus)) + values),

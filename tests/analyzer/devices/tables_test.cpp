@@ -88,7 +88,7 @@ TEST(DevicesJson, HasValuesAndTheReasonOfEachNull) {
 TEST(DevicesJson, OfAGpuThatNobodySampledSaysWhy) {
   const Json rank = rank_json(sampled(), 1);
   EXPECT_EQ(rank.at("devices").at(0).at("nvml"), nullptr);
-  EXPECT_EQ(rank.at("why").at("utilization.nvml_busy"), "no process of the recording sampled the GPU with this UUID");
+  EXPECT_EQ(rank.at("why").at("utilization.nvml_busy"), "no process of the recording sampled the rank's GPU");
   EXPECT_TRUE(rank_json("0 op 0 1000 gemm\n", 0).at("devices").empty());
 }
 

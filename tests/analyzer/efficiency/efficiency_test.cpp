@@ -92,7 +92,7 @@ TEST(Efficiency, OneRankIsInBalance) {
 TEST(Efficiency, WithoutAReplayTransferAndSerializationAreNotKnown) {
   auto section = efficiency_of(*run_of(uneven_ranks));
   EXPECT_FALSE(section->transfer.value);
-  EXPECT_EQ(section->serialization.why, "the step was not replayed without transfer times");
+  EXPECT_EQ(section->serialization.why, "the step was not replayed with instant transfers");
   set_network(*section, unavailable("the replay errs too much"));
   EXPECT_EQ(section->transfer.why, "the replay errs too much");
   set_network(*section, NetworkReplay{.step_ns = 100, .step_without_transfers_ns = 80});

@@ -98,7 +98,7 @@ TEST(ExposedCommunication, ASmallImbalanceExplainsNoMoreThanItCosts) {
   ASSERT_NE(exposed(report), nullptr);
   EXPECT_EQ(exposed(report)->severity, FindingSeverity::critical) << "6 of 46.5 % are due to the imbalance";
   EXPECT_THAT(exposed(report)->title, HasSubstr("mostly waiting for other ranks"));
-  EXPECT_THAT(exposed(report)->advice, HasSubstr("who arrives last"));
+  EXPECT_THAT(exposed(report)->advice, HasSubstr("which ranks arrive last"));
 }
 
 TEST(ExposedCommunication, ASlowRankExplainsNoMoreThanTheOthersWaitForIt) {
@@ -106,7 +106,7 @@ TEST(ExposedCommunication, ASlowRankExplainsNoMoreThanTheOthersWaitForIt) {
   ASSERT_EQ(report.stragglers->rows.size(), 1U);
   ASSERT_NE(exposed(report), nullptr);
   EXPECT_EQ(exposed(report)->severity, FindingSeverity::critical);
-  EXPECT_THAT(exposed(report)->advice, HasSubstr("who arrives last"));
+  EXPECT_THAT(exposed(report)->advice, HasSubstr("which ranks arrive last"));
 }
 
 /// Totals of the connections around a ring. On that of rank 2 data waits in 15 of 100 ms.

@@ -107,7 +107,8 @@ TEST(Findings, AHostThatStandsStillOnAllRanksIsIdle) {
   const auto findings = findings_of(healthy([](StepPlan& step, std::uint32_t, std::int64_t) { step.stall = 40; }));
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].id, "idle");
-  EXPECT_NE(findings[0].evidence.find(" outside of all recorded work"), std::string::npos) << findings[0].evidence;
+  EXPECT_NE(findings[0].evidence.find(" during which the host ran nothing that was recorded"), std::string::npos)
+      << findings[0].evidence;
 }
 
 TEST(Findings, TheLoaderOfOneRankIsSaidOnce) {

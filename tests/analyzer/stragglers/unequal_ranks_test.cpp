@@ -145,7 +145,7 @@ TEST(WithoutCollectives, ARankThatWaitsForItsDataIsNamed) {
     EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.data_wait 1"}) << ranks;
     const Finding& finding = run.report.findings->front();
     EXPECT_EQ(finding.severity, FindingSeverity::major);
-    EXPECT_EQ(finding.title, "rank 1 waits longer for its data than its peers: 55.0 ms per step instead of 500 µs");
+    EXPECT_EQ(finding.title, "rank 1 waits longer for its data than its peers: 55.0 ms per step compared with 500 µs");
     EXPECT_EQ(finding.certainty == Certainty::fact, ranks > 3) << ranks;
     EXPECT_THAT(run.text, StartsWith("VERDICT Rank 1 waits longer for its data than its peers"));
     EXPECT_THAT(run.text, HasSubstr("Ranks could not be compared"));
@@ -191,7 +191,7 @@ TEST(WithoutCollectives, ARankWithAnotherCpuUseIsNamed) {
   const Analyzed run = analyzed(4, busy);
   EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.cpu_use 2"});
   EXPECT_EQ(run.report.findings->front().severity, FindingSeverity::minor);
-  EXPECT_THAT(run.report.findings->front().title, HasSubstr("98 % of a core instead of 45 %"));
+  EXPECT_THAT(run.report.findings->front().title, HasSubstr("98 % of a core compared with 45 %"));
   EXPECT_EQ(named(analyzed(3, busy).report), std::vector<std::string>{"unequal.cpu_use 2"});
   const auto starved = [](std::uint32_t rank) { return RankPlan{.cpu_percent = rank == 0 ? 20.0 : 95}; };
   EXPECT_EQ(named(analyzed(4, starved).report), std::vector<std::string>{"unequal.cpu_use 0"});
@@ -201,7 +201,7 @@ TEST(WithoutCollectives, ARankWithAnotherCpuUseIsNamed) {
 TEST(WithoutCollectives, ARankWithFewerStepsIsNamed) {
   const Analyzed run = analyzed(4, [](std::uint32_t rank) { return RankPlan{.steps = rank == 1 ? 12 : 20}; });
   EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.steps 1"});
-  EXPECT_EQ(run.report.findings->front().title, "rank 1 has fewer steps than its peers: 12 steps instead of 20");
+  EXPECT_EQ(run.report.findings->front().title, "rank 1 has fewer steps than its peers: 12 steps compared with 20");
 }
 
 TEST(WithoutCollectives, OnlyFindingsOfTheRanksAskedForAreShown) {
@@ -284,7 +284,8 @@ TEST(WithoutCollectives, HalfOfTheStepsMustHaveCommunicationAndNineTenthsForAnAl
   const Analyzed most = with(17);
   EXPECT_EQ(most.report.why_not_compared, "");
   EXPECT_EQ(most.report.stragglers->cannot_tell,
-            "communication of rank 1 was recorded in only 17 of 20 steps; waiting in the others counts as work");
+            "communication of rank 1 was recorded in only 17 of 20 steps; waiting in steps without recorded "
+            "communication counts as work");
   EXPECT_EQ(with(10).report.why_not_compared, "");
   const Analyzed few = with(9);
   EXPECT_THAT(few.report.why_not_compared, StartsWith("communication of rank 1 was recorded in only 9 of 20 steps:"));

@@ -273,7 +273,7 @@ TEST(BriefHead, SaysHowMuchOfTheRecordingIsInSteps) {
       "0 op 500000 1000000 work\n";
   EXPECT_THAT(run_part(steps), Not(HasSubstr("in steps")));
   EXPECT_THAT(run_part(steps + "0 op 1500000 2000000 work\n"),
-              HasSubstr(" · 2.00 ms recorded by rankscope, 1.00 ms in steps"));
+              HasSubstr(" · 2.00 ms recorded by rankscope, 1.00 ms of it in steps"));
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ TEST(DamagedChunk, OutsideTheStepsAskedForIsShownAndDoesNotMatter) {
   EXPECT_EQ(whole.status, 4) << whole.out;
   const ProgramResult part = gate(run.path(), baseline.path(), {"--steps", "0:11"});
   EXPECT_EQ(part.status, 0) << part.out << part.err;
-  EXPECT_THAT(part.out, HasSubstr("Outside the compared steps and ranks of the run: 1 damaged chunk of rank 1"));
+  EXPECT_THAT(part.out, HasSubstr("Losses outside the compared steps and ranks of the run: 1 damaged chunk of rank 1"));
 }
 
 TEST(CutSegment, OfARankThatIsNotComparedDoesNotMatterUnlessItTakesSteps) {
