@@ -282,7 +282,7 @@ constexpr std::array rows{
         .id = "pipeline",
         .title = "Pipeline",
         .question =
-            "Which pipeline schedule was used, how long were its ranks idle, and how much of this cannot be avoided?",
+            "Which pipeline schedule was used, how long were the ranks idle, and how much of this cannot be avoided?",
         .needs = "ranks",
         .find = find_in_one_job<&Report::pipeline, find_schedules>,
         .absence = absence_in<&Report::pipeline>,

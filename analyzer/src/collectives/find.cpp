@@ -250,7 +250,7 @@ std::string why_none(const Run& run) {
   if (known) return "every group has only one rank: nothing was communicated";
   return run.ranks().size() < 2 ? "the recording does not say which ranks took part in the collectives"
                                 : "the recording does not say which ranks took part in the collectives, and too few "
-                                  "of them end at the same time to infer it";
+                                  "calls end at the same time to infer it";
 }
 
 }  // namespace

@@ -244,8 +244,9 @@ HtaTable straggler_words(const HtaSection& section, const Report& report) {
           {},
           {{"slow rank", format("HTA: {} {}", text, own_stragglers(report))},
            {"",
-            "HTA compares one kernel only, and without aligning the clocks. Its name must begin with ncclKernel, which "
-            "newer versions of NCCL do not use. rankscope aligns the clocks and compares all work."}}};
+            "HTA compares one kernel only, and without aligning the clocks. The name of this kernel must begin with "
+            "ncclKernel, a name that newer versions of NCCL do not use. rankscope aligns the clocks and compares all "
+            "work."}}};
 }
 
 }  // namespace

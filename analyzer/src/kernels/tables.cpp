@@ -80,7 +80,7 @@ std::string tensor_note(const KernelsSection& section) {
   const auto shares = apportioned(std::array{ns(TensorCores::yes), ns(TensorCores::no), ns(TensorCores::unknown)}, 100);
   return format(
       "Tensor cores, judged by kernel names: {} % of the time of matrix products and convolutions is spent in kernels "
-      "that use them, {} % in kernels that do not, and {} % in kernels of which this is not known.",
+      "that use them, {} % in kernels that do not, and {} % in kernels for which this is not known.",
       shares[0], shares[1], shares[2]);
 }
 
@@ -113,8 +113,9 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
                           {""}});
   }
   noted.notes.push_back(format(
-      "If kernels or copies run at the same time, the column ms counts this time for each of them. The column alone ms "
-      "counts it only once: for compute rather than comm, for comm rather than copies, and within one class for the "
+      "If kernels or copies run at the same time, the column \"ms\" counts this time for each of them. The column "
+      "\"alone ms\" counts it only once: for compute rather than comm, for comm rather than copies, and within one "
+      "class for the "
       "kernel or copy that started first. In total: {}{}.",
       counted(section.names.size(), "name"),
       section.keys.size() == section.names.size()

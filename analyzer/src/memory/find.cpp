@@ -55,7 +55,7 @@ void add_peers(const Run& run, const Section<StepsSection>& steps, const Section
   for (const PeerClass& peers : peer_classes(run, *steps, *rows))
     if (auto compared = peers_of(peers, section)) section.peers.push_back(std::move(*compared));
   if (section.peers.empty())
-    section.why_no_peers = "no group of peers has a recorded memory peak of the same kind on every rank";
+    section.why_no_peers = "no class of peers has a recorded memory peak of the same kind on every rank";
 }
 
 constexpr const char* nothing_recorded = "no allocation and no memory counter was recorded";
@@ -111,7 +111,7 @@ void fill_left(DeviceMemory& memory) {
   else if (!memory.reserved.bytes)
     memory.why_none_left = "the amount of reserved memory is not known";
   else if (*memory.reserved.bytes > *memory.total_bytes)
-    memory.why_none_left = "more memory was reserved than the recorded size of the device";
+    memory.why_none_left = "the reserved memory exceeds the recorded memory size of the device";
   else
     memory.left_bytes = *memory.total_bytes - *memory.reserved.bytes;
 }

@@ -103,7 +103,8 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
         "never reserved.");
   if (any([](const auto& memory) { return memory.changes_only; }))
     notes.emplace_back(
-        "Only changes of the allocated memory were recorded, not totals: the column allocated shows the growth since "
+        "Only changes of the allocated memory were recorded, not totals: the column \"allocated\" shows the growth "
+        "since "
         "the recording began.");
   if (!section.hosts.empty())
     notes.emplace_back("Whole process: sampled resident memory on the host, not memory of an accelerator.");
@@ -139,8 +140,8 @@ void add_allocator_calls(const Report& report, std::vector<std::string>& notes) 
   }
   if (count > 0)
     notes.push_back(
-        format("After the first {}, {} took {} of host time to get memory from the device or to return it (see HOST "
-               "HELD UP).",
+        format("After the first {}, {} took {} of host time to allocate or free device or pinned memory (see HOST HELD "
+               "UP).",
                report.copies->rank_steps > 0 ? "step" : "device work", counted(count, "call"), duration_text(ns)));
 }
 

@@ -18,12 +18,14 @@ void judge_contention(const RuleContext& context, std::vector<Finding>& findings
   finding.gain_ns_per_step = cost / report.overlap->rank_steps;
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
   if (finding.severity == FindingSeverity::info) return;
+  const std::size_t kernels = report.overlap->contended.size();
   const ContendedKernel& worst = report.overlap->contended.front();
   finding.title = "communication slows down kernels that run at the same time";
-  finding.evidence =
-      format("{}; the kernel with the largest cost is {}: it takes {} during communication ({} launches) and {} alone",
-             counted(report.overlap->contended.size(), "kernel"), worst.short_name,
-             duration_text(worst.median_beside_ns), worst.beside, duration_text(worst.median_alone_ns));
+  finding.evidence = format(
+      "{} {} affected; the kernel with the largest cost is {}: it takes {} during communication (median of {} "
+      "launches) and {} alone",
+      counted(kernels, "kernel"), kernels == 1 ? "is" : "are", worst.short_name, duration_text(worst.median_beside_ns),
+      worst.beside, duration_text(worst.median_alone_ns));
   finding.advice =
       "Give communication fewer SMs (NCCL_MAX_CTAS, NCCL_MIN_CTAS; copy engines or NVLS if the links support them), or "
       "overlap it with kernels that need little memory bandwidth.";

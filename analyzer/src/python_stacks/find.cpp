@@ -15,7 +15,7 @@ Section<PythonStacksSection> find_python_stacks(const Run& run, const Section<St
   const PythonSamples samples{run};
   if (std::ranges::none_of(run.ranks(), [&](RankId rank) { return samples.has(rank); }))
     return unavailable(std::string{no_python_code}, Missed::no);
-  if (!steps) return unavailable("this cannot be computed without steps");
+  if (!steps) return unavailable("times per step cannot be computed without steps");
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
   PythonStacksSection section;
   for (const RankId rank : ranks_to_sum(run, steps, options, Among::all_ranks)) {

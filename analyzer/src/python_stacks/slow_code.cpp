@@ -108,8 +108,8 @@ std::optional<SlowCode> slow_code(const RankCode& own, std::span<const RankCode>
 }
 
 std::string slow_code_text(const SlowCode& code) {
-  return format("{} ({}:{}), which takes {} per step, and {} on its peers", code.function, code.file, code.line,
-                duration_text(code.ns_per_step),
+  return format("{} ({}:{}), which takes {} per step on this rank, and {} on its peers", code.function, code.file,
+                code.line, duration_text(code.ns_per_step),
                 code.peers_ns_per_step == 0 ? "nothing" : duration_text(code.peers_ns_per_step));
 }
 

@@ -72,7 +72,8 @@ NotedTable lines_of(const RankCode& code, std::int64_t least_ns, std::size_t mos
   noted.notes.push_back(
       format("Only the code of rank {} was sampled: there is nothing to compare it with.", code.rank.value));
   noted.notes.emplace_back(
-      "In the column while, host means outside of operators, forward, backward and optimizer. The samples are few: a "
+      "In the column \"while\", host means outside of operators, forward, backward and optimizer. The samples are few: "
+      "a "
       "time from n samples is uncertain by about √n samples.");
   return noted;
 }
@@ -110,7 +111,7 @@ std::vector<NotedTable> python_stacks_tables(const Report& report, std::size_t m
                                 {one.ms(row.code.ns_per_step)},
                                 {one.ms(row.code.peers_ns_per_step)}});
   noted.notes.emplace_back(
-      "Based on about 20 stack samples per second. In the column while, host means outside of operators, forward, "
+      "Based on about 20 stack samples per second. In the column \"while\", host means outside of operators, forward, "
       "backward and optimizer. Time in which the rank waits for others is left out. Times of loader workers are summed "
       "over all workers of the rank.");
   return {std::move(noted)};

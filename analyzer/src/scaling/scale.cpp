@@ -279,8 +279,8 @@ class Prediction {
                100 * pool.between_ranks, 100 * pool.within_ranks));
     if (answer_.scaling == Scaling::strong) answer_.notes.push_back(about_work());
     answer_.notes.push_back(format(
-        "Replaying the measured steps reproduces their length to within {:.1f} %. Simulated steps with the measured "
-        "number of ranks are {}; predictions are corrected for this error.",
+        "Replaying the measured steps reproduces their length to within {:.1f} %. Simulated steps on as many ranks as "
+        "in the recorded run are {}; predictions are corrected for this error.",
         100 * answer_.replay_error, misfit()));
     if (!pool.spikes.empty())
       answer_.notes.push_back(

@@ -27,7 +27,7 @@ struct Report;
 [[nodiscard]] nlohmann::ordered_json tcp_links_json(const TcpLinksSection& section);
 
 inline constexpr std::string_view cost_is_unknown =
-    "without steps and recorded collectives it is not known how much of the waiting delays a step";
+    "unless both steps and collectives are recorded, it is not known how much of the waiting delays a step";
 
 /// What a finding about it has as its subject.
 [[nodiscard]] std::string subject_of(const SlowTcpLink& slow);

@@ -132,7 +132,7 @@ void leave_out_doubtful(const std::string& why, std::vector<Row>& found) {
 }  // namespace
 
 Section<TrendSection> find_trend(const Section<StepsSection>& steps, const Section<std::vector<RankRow>>& rows) {
-  if (!steps) return unavailable("this cannot be computed without steps");
+  if (!steps) return unavailable("changes over the steps cannot be found without steps");
   if (!rows) return unavailable(rows.error().why);
   const std::vector<std::int64_t> indices = counted_steps(*steps);
   if (indices.size() < few_steps_for_trend)

@@ -80,7 +80,8 @@ std::string render_what_if_text(const WhatIfAnswer& answer, Colour colour) {
              answer.together.saved_ns >= 0 ? duration_text(answer.together.saved_ns) + " less"
                                            : duration_text(-answer.together.saved_ns) + " more"),
       Tone::faint);
-  page.paragraph(format("Replayed from the recording (error {:.1f} %). {}", 100 * answer.replay_error, not_modelled),
+  page.paragraph(format("These times come from a replay of the recording (error {:.1f} %). {}",
+                        100 * answer.replay_error, not_modelled),
                  Tone::faint);
   for (const std::string& doubt : answer.doubts) page.paragraph(doubt, Tone::faint);
   return std::move(page).take();

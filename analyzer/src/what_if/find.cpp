@@ -72,8 +72,8 @@ class WhatIf {
     const double share =
         most == section.ranks.end() ? 0 : static_cast<double>(most->alone_ns * steps_) / static_cast<double>(replayed_);
     if (share > most_alone)
-      return format("rank {} does work that none of its peers does; it takes {:.0f} % of a step", most->rank.value,
-                    100 * share);
+      return format("rank {} does work that none of its peers does; this work takes {:.0f} % of a step",
+                    most->rank.value, 100 * share);
     if (graph_.whole_recording && ideal_total_ == replayed_)
       return "without steps the work of one rank cannot be compared with that of another";
     return ideal_total_ > replayed_

@@ -96,7 +96,8 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
   NotedTable noted = predictions(section, most);
   if (section.slowdown && *section.slowdown >= 1.005) {
     const std::string kinds = kinds_text(section);
-    noted.notes.push_back(format("Unevenness makes steps {:.2f} times as long{}{}.", *section.slowdown,
+    noted.notes.push_back(format("With uneven work, steps take {:.2f} times as long as they would with even work{}{}.",
+                                 *section.slowdown,
                                  kinds.empty() ? "" : "; if only one kind of work were uneven: ", kinds));
   }
   if (const std::string uneven = operations_text(section); !uneven.empty())
@@ -110,8 +111,8 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
   if (is_share(section.few_ranks))
     noted.notes.push_back(format("{} explain{} {} of the unevenness.", counted(section.few, "rank"),
                                  section.few == 1 ? "s" : "", percent_text(std::min(1.0, *section.few_ranks))));
-  noted.notes.push_back(
-      format("Replayed from the recording (error {:.1f} %). {}", 100 * section.replay_error, not_modelled));
+  noted.notes.push_back(format("These times come from a replay of the recording (error {:.1f} %). {}",
+                               100 * section.replay_error, not_modelled));
   for (const std::string& doubt : section.doubts) noted.notes.push_back(doubt);
   noted.notes.emplace_back("rankscope whatif RUN --fix ... predicts the effect of other changes.");
   return {noted};

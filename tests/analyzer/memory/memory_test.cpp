@@ -156,7 +156,7 @@ TEST(Memory, WhatIsLeftIsUnknownWithoutTheSizeOfTheDevice) {
   EXPECT_EQ(unnamed.why_none_left, "the memory size of the device was not recorded");
   const DeviceMemory small = memory_in(gpu_rank(0, 999) + events).devices.at(0);
   EXPECT_FALSE(small.left_bytes);
-  EXPECT_EQ(small.why_none_left, "more memory was reserved than the recorded size of the device");
+  EXPECT_EQ(small.why_none_left, "the reserved memory exceeds the recorded memory size of the device");
 }
 
 TEST(Memory, AThinnedTimelineKeepsTheHighestAndTheLowest) {

@@ -123,8 +123,10 @@ TEST(PythonStacks, NameTheLineOfARankThatLoadsItsDataSlowly) {
   EXPECT_NEAR(static_cast<double>(row.code->peers_ns_per_step), 5e6, 0.5e6);
   EXPECT_EQ(run.json["stragglers"][0]["code"]["function"], "Tokens.__getitem__");
   EXPECT_EQ(run.json["stragglers"][0]["code"]["peers_ns_per_step"], row.code->peers_ns_per_step);
-  EXPECT_THAT(run.report.findings->at(0).evidence,
-              HasSubstr("; the time goes into Tokens.__getitem__ (data.py:31), which takes 44.9 ms per step, and 4"));
+  EXPECT_THAT(
+      run.report.findings->at(0).evidence,
+      HasSubstr(
+          "; the time goes into Tokens.__getitem__ (data.py:31), which takes 44.9 ms per step on this rank, and 4"));
   EXPECT_THAT(run.report.findings->at(0).evidence, HasSubstr(" ms on its peers"));
   EXPECT_THAT(run.text, HasSubstr("PYTHON CODE"));
 }

@@ -137,7 +137,7 @@ TEST(WhatIf, WorkThatNoPeerDoesIsSavedByARankLikeItsPeers) {
   EXPECT_EQ(section->ranks[0].alone_ns, 0);
   EXPECT_FALSE(section->slowdown) << "its share of even work is not known";
   EXPECT_FALSE(section->ideal_ns);
-  EXPECT_EQ(section->why_no_ideal, "rank 2 does work that none of its peers does; it takes 33 % of a step");
+  EXPECT_EQ(section->why_no_ideal, "rank 2 does work that none of its peers does; this work takes 33 % of a step");
   ASSERT_FALSE(section->doubts.empty());
   EXPECT_THAT(section->doubts.back(), HasSubstr("33 % of a step"));
 }

@@ -135,7 +135,7 @@ void DetailsModel::add_times(const Run& run, SpanId id) {
   add(tr("Duration"), time_text(span.time.length()));
   add_other_ranks(run, id);
   if (const nanoseconds own = own_time(run, id); own != span.time.length())
-    add(tr("Own time"), tr("%1; the rest is in nested events").arg(time_text(own)));
+    add(tr("Self time"), tr("%1; the rest is in nested events").arg(time_text(own)));
   if (span.flags != 0) add(tr("Cut"), cut_text(span.flags));
 }
 
@@ -268,8 +268,8 @@ void DetailsModel::add_sums(const RangeAnswer& sums) {
   Span longest;
   longest.name = sums.names.front().name;
   longest.kind = sums.names.front().kind;
-  add(tr("Most own time"), tr("%1: %2").arg(qt_text(short_name_of(*session_.run(), longest)),
-                                            time_text(nanoseconds{sums.names.front().own_ns})));
+  add(tr("Most self time"), tr("%1: %2").arg(qt_text(short_name_of(*session_.run(), longest)),
+                                             time_text(nanoseconds{sums.names.front().own_ns})));
 }
 
 }  // namespace rankscope::gui

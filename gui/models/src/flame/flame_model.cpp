@@ -17,8 +17,8 @@ const std::vector<TableColumn>& flame_columns() {
   static const std::vector<TableColumn> all{
       {FlameModel::tr("Name"), FlameModel::tr("Name of the call; the calls nested in it are listed below it")},
       {FlameModel::tr("Time"), FlameModel::tr("Time inside the range"), Align::right},
-      {FlameModel::tr("Share"), FlameModel::tr("Share of the time of all threads of the rank"), Align::right},
-      {FlameModel::tr("Own time"), FlameModel::tr("Time inside the range, without nested calls"), Align::right},
+      {FlameModel::tr("Share"), FlameModel::tr("Share of the time of all lanes in the graph"), Align::right},
+      {FlameModel::tr("Self time"), FlameModel::tr("Time inside the range, without nested calls"), Align::right},
       {FlameModel::tr("Calls"), FlameModel::tr("Calls that overlap the range"), Align::right},
       {FlameModel::tr("Longest"), FlameModel::tr("Duration of the longest call, without any part outside the range"),
        Align::right}};
@@ -163,7 +163,7 @@ QString FlameModel::sentence(std::uint32_t frame) const {
   QString text = tr("%1: %2 (%3 of %4)")
                      .arg(label(frame), time_text(nanoseconds{one.total_ns}), percent_text(share_of(one)), label(0));
   if (one.count == 0) return text;
-  text += tr("\n%1 of it is own time\n%2, the longest %3")
+  text += tr("\n%1 of it outside nested calls\n%2, the longest %3")
               .arg(time_text(nanoseconds{one.own_ns}), qt_text(counted(one.count, "call")),
                    time_text(nanoseconds{one.longest_ns}));
   const QString full = full_name(frame);

@@ -225,7 +225,7 @@ QString PipelineModel::caption() const {
   };
   const QString batches =
       all.shape.micro_batches == 1 ? tr("1 micro-batch") : tr("%1 micro-batches").arg(all.shape.micro_batches);
-  return tr("%1, %2, %3. Idle in this step: %4; in all steps: %5; in theory: %6.")
+  return tr("%1, %2, %3. Idle in this step: %4; in all steps: %5; required by the schedule: %6.")
       .arg(name, qt_text(counted(all.shape.ranks, "rank")), batches, percent_text(shown()->bubble()),
            share(all.bubble_measured), share(all.bubble_theory));
 }

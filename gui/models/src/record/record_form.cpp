@@ -158,7 +158,7 @@ QString why_no_out(const RecordForm& form) {
 QString why_no_window(const QString& text) {
   static const QRegularExpression numbers{QStringLiteral("^\\d{1,9},\\d{1,9},0*[1-9]\\d{0,8}(,\\d{1,9})?$")};
   if (text.isEmpty() || numbers.match(text).hasMatch()) return {};
-  return tr("Write wait,warmup,active,repeat as numbers of steps, such as 10,2,5,1; active must be at least 1.");
+  return tr("Write wait,warmup,active,repeat as whole numbers, such as 10,2,5,1; active must be at least 1.");
 }
 
 /// Options that have a field of their own, or after which nothing is recorded.

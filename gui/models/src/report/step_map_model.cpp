@@ -142,7 +142,8 @@ QString StepMapModel::help() const {
     case Measure::step_time:
       break;
   }
-  return tr("Time of each step minus the time of the median step, in ms. An orange column is a slow step.");
+  return tr(
+      "Time of each step on each rank minus the time of the median step, in ms. An orange column is a slow step.");
 }
 
 QString StepMapModel::why_empty() const {

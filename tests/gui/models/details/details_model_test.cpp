@@ -41,7 +41,7 @@ TEST(DetailsModel, OwnTimeLeavesOutWhatIsNested) {
   DetailsModel model{session};
   session.show(*run_from_text("0 forward 0 100 layer\n0 op 10 30 mm\n0 op 12 15 inner\n0 op 40 60 relu\n"));
   session.select(SpanId{0});
-  EXPECT_EQ(model.value_of(QStringLiteral("Own time")), QStringLiteral("60 ns; the rest is in nested events"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Self time")), QStringLiteral("60 ns; the rest is in nested events"));
 }
 
 TEST(DetailsModel, WhatOverlapsInsideAnEventIsTakenFromItsOwnTimeOnce) {
@@ -50,7 +50,7 @@ TEST(DetailsModel, WhatOverlapsInsideAnEventIsTakenFromItsOwnTimeOnce) {
   session.show(*run_from_text("0 op 0 10 P\n0 op 0 8 A\n0 op 5 9 B\n"));
   session.select(SpanId{0});
   EXPECT_EQ(model.value_of(QStringLiteral("Name")), QStringLiteral("P"));
-  EXPECT_EQ(model.value_of(QStringLiteral("Own time")), QStringLiteral("1 ns; the rest is in nested events"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Self time")), QStringLiteral("1 ns; the rest is in nested events"));
 }
 
 TEST(DetailsModel, LeadsToTheLaunchOfAKernel) {
@@ -127,7 +127,7 @@ TEST(DetailsModel, SumsUpASelectedStretchUntilAnEventIsSelected) {
   EXPECT_EQ(model.value_of(QStringLiteral("Compute")), QStringLiteral("80 ns (80.0 %)"));
   EXPECT_EQ(model.value_of(QStringLiteral("Idle")), QStringLiteral("20 ns (20.0 %)"));
   EXPECT_EQ(model.value_of(QStringLiteral("Events")), QStringLiteral("2 (2 names)"));
-  EXPECT_EQ(model.value_of(QStringLiteral("Most own time")), QStringLiteral("gemm: 60 ns"));
+  EXPECT_EQ(model.value_of(QStringLiteral("Most self time")), QStringLiteral("gemm: 60 ns"));
   session.select(SpanId{1});
   EXPECT_EQ(model.value_of(QStringLiteral("Name")), QStringLiteral("relu"));
   session.select_area(std::nullopt);

@@ -45,7 +45,7 @@ TEST(PipelineModel, HoldsTheMeasuredBubbleBesideTheoreticalOne) {
   ShownPipeline shown{four_stages()};
   const QString caption = shown.model.caption();
   EXPECT_TRUE(caption.startsWith(QStringLiteral("1f1b, 4 ranks, 4 micro-batches."))) << caption.toStdString();
-  EXPECT_TRUE(caption.endsWith(QStringLiteral("in theory: 42.9 %."))) << caption.toStdString();  // 3 / 7
+  EXPECT_TRUE(caption.endsWith(QStringLiteral("required by the schedule: 42.9 %."))) << caption.toStdString();  // 3 / 7
   EXPECT_NEAR(shown.model.shown()->bubble(), 3.0 / 7, 0.01);
 }
 
