@@ -99,8 +99,7 @@ constexpr std::array all_rules{
          judge_blocking_copies, true},
     Rule{finding_id::allocations,
          "accelerators that run out of work while the host allocates or frees device or pinned memory after the first "
-         "step (in "
-         "runs without steps: after the first device work)",
+         "step (in runs without steps: after the first device work)",
          "the gain", judge_allocations, true},
     Rule{"tensor_cores",
          "matrix products and convolutions that, according to the names of their kernels, do not use the device's "

@@ -163,8 +163,7 @@ std::string little_waiting_text(const Report& report) {
                   percent_text(waiting_share(section)));
   return format(
       "Known waiting is {} of the ranks' time. Another {} may be waiting: it could not be separated from transfer, or "
-      "it "
-      "was spent in operations with ranks that were not recorded.",
+      "it was spent in operations with ranks that were not recorded.",
       percent_text(waiting_share(section)), percent_text(share));
 }
 

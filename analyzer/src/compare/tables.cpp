@@ -169,8 +169,7 @@ NotedTable below_table(const ComparisonView& view) {
   noted.left_out = left_out(keys.size(), view.top);
   noted.notes.emplace_back(
       "A part of the step, such as compute, changed by at least 1 % of the step, but no single entry did. These "
-      "entries "
-      "changed most. They were not tested: any of the changes may be due to chance.");
+      "entries changed most. They were not tested: any of the changes may be due to chance.");
   return noted;
 }
 

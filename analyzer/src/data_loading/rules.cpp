@@ -86,14 +86,12 @@ std::string advice_for_data(const LoaderSums& sums) {
            "the training thread itself does with a batch (collating, pinning, copying), and prefetch more batches.";
   if (sums.waiting_ns > 0)
     return "Some loader workers were idle while the training loop waited for others to load: prefetch more batches, "
-           "and even "
-           "out the loading times of batches.";
+           "and even out the loading times of batches.";
   if (sums.own_thread)
     return "The training thread loads its batches itself: set num_workers=4 or more and pin_memory=True for the "
            "DataLoader.";
   return "Use more loader workers or prefetch more batches; move decoding and augmentation out of the step. The "
-         "workers were "
-         "not recorded: if they are busy all the time (top, py-spy), there are too few of them.";
+         "workers were not recorded: if they are busy all the time (top, py-spy), there are too few of them.";
 }
 
 void judge_data_loading(const RuleContext& context, std::vector<Finding>& findings) {

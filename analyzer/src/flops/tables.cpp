@@ -279,8 +279,7 @@ std::string above_peak_note(const FlopsSection& section, const Means& means) {
   return format(
       "Not listed: {} faster than the peak. The fastest reaches {} of the peak ({}). In total, these operators take {} "
       "ms less than they would at the peak. Either they need fewer multiplications than are counted (Winograd, FFT), "
-      "or "
-      "the peak is too low. The lost time in the table above is smaller by this difference.",
+      "or the peak is too low. The lost time in the table above is smaller by this difference.",
       rows == 1 ? "one row" : format("{} rows", rows), percent_text(ratio(*fastest)), printable(fastest->name),
       means.ms(ns));
 }

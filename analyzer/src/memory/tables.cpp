@@ -104,8 +104,7 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
   if (any([](const auto& memory) { return memory.changes_only; }))
     notes.emplace_back(
         "Only changes of the allocated memory were recorded, not totals: the column \"allocated\" shows the growth "
-        "since "
-        "the recording began.");
+        "since the recording began.");
   if (!section.hosts.empty())
     notes.emplace_back("Whole process: sampled resident memory on the host, not memory of an accelerator.");
   const auto sum = [&](std::int64_t DeviceMemory::*field) {

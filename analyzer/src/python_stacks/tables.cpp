@@ -73,8 +73,7 @@ NotedTable lines_of(const RankCode& code, std::int64_t least_ns, std::size_t mos
       format("Only the code of rank {} was sampled: there is nothing to compare it with.", code.rank.value));
   noted.notes.emplace_back(
       "In the column \"while\", host means outside of operators, forward, backward and optimizer. The samples are few: "
-      "a "
-      "time from n samples is uncertain by about √n samples.");
+      "a time from n samples is uncertain by about √n samples.");
   return noted;
 }
 

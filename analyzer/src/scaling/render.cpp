@@ -71,10 +71,9 @@ NotedTable predicted_table(const ScaleAnswer& answer) {
          {step.low_confidence ? "low" : "usual", step.low_confidence ? Tone::warning : Tone::plain}});
   noted.notes.emplace_back(
       "Low and high: at most 5 % of the simulated steps are shorter than low, and at most 5 % are longer than high; "
-      "both "
-      "are at least 5 % from the median. Lost to communication: the share of the step that would be saved if transfers "
-      "took as long as in the recorded run. Lost to noise: the share that would be saved if every rank ran the typical "
-      "step.");
+      "both are at least 5 % from the median. Lost to communication: the share of the step that would be saved if "
+      "transfers took as long as in the recorded run. Lost to noise: the share that would be saved if every rank ran "
+      "the typical step.");
   noted.notes.insert(noted.notes.end(), answer.notes.begin(), answer.notes.end());
   if (std::ranges::any_of(answer.predicted, &ScaledStep::low_confidence))
     noted.notes.emplace_back("Low confidence: more than 4 times as many ranks as in the measured run.");

@@ -70,8 +70,7 @@ std::string legend(const Reasons& reasons) {
   const auto add = [&text](std::string_view sentence) { text.append(text.empty() ? "" : " ").append(sentence); };
   if (any(is_late))
     add("Host was late: the next work was launched only after the device had run out of work, although nothing held "
-        "the host "
-        "up.");
+        "the host up.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::sync; }))
     add("Host waited for the device: part of this time may be due to late launches instead.");
   if (any([](const IdleShare& share) { return share.cause == IdleCause::other && share.detail == IdleDetail::none; }))

@@ -65,8 +65,7 @@ std::string doubt_by_noise(const StragglersSection& section, const CrowdedHosts&
   if (smallest <= hides_too_much) return doubt;
   return format(
       "{}{}the own times of ranks that do equal work differ too much in this run, so slowdowns below {:.0f} % cannot "
-      "be "
-      "detected",
+      "be detected",
       doubt, doubt.empty() ? "" : "; ", (smallest - 1) * 100);
 }
 

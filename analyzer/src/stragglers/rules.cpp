@@ -28,8 +28,7 @@ std::string advice_for(StragglerKind kind, Persistence persistence) {
                                                      "binding, other jobs on the host, logging, blocking calls.";
     case StragglerKind::data:
       return "Look at the rank's data loader (storage path, number of workers, CPU load of its host), and prefetch "
-             "more "
-             "batches.";
+             "more batches.";
     case StragglerKind::network:
       return "Look at the rank's network interface and communication thread: link speed and errors, CPU binding, proxy "
              "settings.";
@@ -183,8 +182,7 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.title = "the slow rank changes from step to step";
   finding.evidence = format(
       "on average over the steps, the own time of the slowest rank is {} longer than the mean own time of all ranks; "
-      "the "
-      "last rank to arrive changes (evenness {:.2f}, where 1 means that each rank arrives last equally often)",
+      "the last rank to arrive changes (evenness {:.2f}, where 1 means that each rank arrives last equally often)",
       duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
   finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
   findings.push_back(std::move(finding));
