@@ -83,7 +83,7 @@ void draw(Writer& page, const Rows& rows) {
   const Plot plot = plot_of(rows);
   const double height = top + row_height * static_cast<double>(rows.size()) + axis_height;
   const LegendEntry entries[]{{"swatch-usual", "end of an operation, relative to the median of all clocks"},
-                              {"swatch-slow", "the same, but too early or too late to fit into the row"}};
+                              {"swatch-slow", "end of an operation that is too early or too late to fit into the row"}};
   write_legend(page, entries);
   Chart chart{page,
               {"clock-chart", "Ends of operations after alignment",

@@ -58,7 +58,7 @@ void write_bandwidth(Writer& page, const Source& source);
 [[nodiscard]] std::string size_text(const SizeClass& size);
 /// "group tp (ranks 0–3) moves data at 0.51 times the usual speed"
 [[nodiscard]] std::string title_of(const SlowPath& path);
-/// "allreduce of 1 MB to 3 MB reaches 4.1 GB/s of bus bandwidth, compared with 8.2 GB/s on 3 comparable paths
+/// "allreduce of 1 MB to 3 MB reaches 4.1 GB/s of bus bandwidth, compared with 8.2 GB/s for 3 comparable links
 /// (medians)"
 [[nodiscard]] std::string evidence_of(const SlowPath& path);
 

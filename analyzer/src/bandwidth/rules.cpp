@@ -103,8 +103,9 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
   }
   for (const auto& [what, same] : alike)
     if (same.count > most_alike)
-      findings[same.last_reported].evidence += format("; {} also became slow in step {}: see COMMUNICATION BANDWIDTH",
-                                                      counted(same.count - most_alike, "more path"), what.second);
+      findings[same.last_reported].evidence +=
+          format("; {} also became slow in step {}: see COMMUNICATION BANDWIDTH",
+                 counted(same.count - most_alike, format("more {}", name_of(what.first))), what.second);
 }
 
 }  // namespace rankscope::analyzer

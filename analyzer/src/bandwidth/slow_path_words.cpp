@@ -37,8 +37,9 @@ std::string title_of(const SlowPath& path) {
 }
 
 std::string evidence_of(const SlowPath& path) {
-  const std::string where =
-      path.compared > 0 ? format("on {}", counted(path.compared, "comparable path")) : std::string{"before"};
+  const std::string where = path.compared > 0
+                                ? format("for {}", counted(path.compared, format("comparable {}", name_of(path.kind))))
+                                : std::string{"before"};
   return format(
       "{} of {} reaches a bus bandwidth of {}, compared with {} {} (medians); this costs {:.0f} % of the ranks' time",
       path.op, size_text(path.size), speed_text(path.gbps), speed_text(path.usual_gbps), where, path.share * 100);

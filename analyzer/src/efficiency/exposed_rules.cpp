@@ -68,7 +68,7 @@ std::string most_blamed(const Report& report) {
   const BlameRow& row = report.blame->rows.front();
   const double share = static_cast<double>(row.cost_ns()) / static_cast<double>(report.blame->total_ns);
   if (share < 0.5) return {};
-  return format("; {} of the waiting is due to rank {} ({})", percent_of(share), row.rank.value,
+  return format("; {} of the waiting is due to rank {} (mainly {})", percent_of(share), row.rank.value,
                 words_of(row.largest_part()));
 }
 

@@ -31,7 +31,7 @@ void add_times(Json& out, const KernelTimes& times, std::int64_t window_ns) {
   if (window_ns > 0) share = rounded(static_cast<double>(times.exclusive_ns) / static_cast<double>(window_ns), 6);
   told("share", share, "empty window");
   const auto of_durations = [&](const char* name, std::int64_t ns) {
-    told(name, times.count > 0 ? std::optional<Json>{ns} : std::nullopt, "none began in the counted windows");
+    told(name, times.count > 0 ? std::optional<Json>{ns} : std::nullopt, "no call began in the counted time");
   };
   of_durations("mean_ns", times.sum_ns / std::max<std::int64_t>(1, times.count));
   of_durations("min_ns", times.min_ns);

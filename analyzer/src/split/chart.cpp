@@ -98,10 +98,11 @@ void write_split(Writer& page, const Source& source) {
                {{"class", "faint"}});
   if (const std::string note = without_steps_text(report); !note.empty()) page.element("p", note);
   if (rows.size() < report.rank_rows->size()) {
-    page.element("p",
-                 format("Shown: the {} of {} ranks that differ most from the others; the JSON report lists all.",
-                        rows.size(), report.rank_rows->size()),
-                 {{"class", "faint"}});
+    page.element(
+        "p",
+        format("Shown: the {} of {} ranks whose own times differ most from the median; the JSON report lists all.",
+               rows.size(), report.rank_rows->size()),
+        {{"class", "faint"}});
   }
 }
 

@@ -214,11 +214,11 @@ void write_steps(Writer& page, const Source& source) {
     if (with_lines) draw_lines(page, chart, report, plot, columns);
   }
   if (rows.size() > most_lines)
-    page.element(
-        "p",
-        format("Lines: the {} of {} ranks that differ most from the others; a page made with --ranks shows others.",
-               most_lines, rows.size()),
-        {{"class", "faint"}});
+    page.element("p",
+                 format("Lines: the {} of {} ranks whose own times differ most from the median; a page made with "
+                        "--ranks shows others.",
+                        most_lines, rows.size()),
+                 {{"class", "faint"}});
   write_folded_table(page, table_of(columns, rows), "Steps as a table");
 }
 

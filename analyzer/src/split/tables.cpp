@@ -177,7 +177,7 @@ void add_shares(Page& page, const RankRows& rows) {
 void add_ranks_left_out(Page& page, const Report& report, const RankRows& rows) {
   if (const std::string note = without_steps_text(report); !note.empty()) page.paragraph(note);
   if (rows.size() < report.rank_rows->size()) {
-    page.paragraph(format("Shown: the {} of {} ranks that differ most from the others; --top {} shows all.",
+    page.paragraph(format("Shown: the {} of {} ranks whose own times differ most from the median; --top {} shows all.",
                           rows.size(), report.rank_rows->size(), report.rank_rows->size()));
   }
 }

@@ -164,8 +164,9 @@ void judge_odd_steps(const RuleContext& context, std::vector<Finding>& findings)
   finding.title = format(
       "{}{} much longer than {} neighbours", finding.rank ? format("rank {}: ", finding.rank->value) : "",
       odd.size() == 1 ? "one step takes" : format("{} steps take", odd.size()), odd.size() == 1 ? "its" : "their");
-  finding.evidence = format("{} lost in total; the longest: {}{}", duration_text(excess), odd_text(worst),
-                            odd_idle_text(report, worst));
+  finding.evidence = format(
+      "{}{}{}", odd.size() == 1 ? "" : format("these steps cost {} in total; the longest: ", duration_text(excess)),
+      odd_text(worst), odd_idle_text(report, worst));
   finding.advice =
       "Look at these steps in the timeline: checkpoints, evaluation, garbage collection, a stalled loader or link.";
   findings.push_back(std::move(finding));

@@ -41,12 +41,13 @@ constexpr std::array counters{
     CounterAdvice{
         steps_uneven,
         "Ranks traced different steps; only the common ones are compared. Give all ranks the same schedule().", ""},
-    CounterAdvice{
-        no_comm_args,
-        "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
-        "PyTorch 2.4 or later writes both for NCCL (record_param_comms) if activities=[CPU, CUDA] is given.",
-        "Communication carries no group or sequence number: across ranks it is matched by order, or not at all. "
-        "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true."},
+    CounterAdvice{no_comm_args,
+                  "Groups or sequence numbers of communication were not recorded: calls of different ranks are matched "
+                  "by their order, or not at all. "
+                  "PyTorch 2.4 or later writes both for NCCL (record_param_comms) if activities=[CPU, CUDA] is given.",
+                  "Groups or sequence numbers of communication were not recorded: calls of different ranks are matched "
+                  "by their order, or not at all. "
+                  "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true."},
     CounterAdvice{truncated_input, "",
                   "An export ends early (it was copied while it was being written, or only in part): the rest is "
                   "missing. Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
@@ -95,8 +96,8 @@ constexpr std::array advice_table{
                  "Profile all ranks and give all their files, or the folder that contains them.",
                  "Profile all ranks and give all exports, or the folder that contains them."},
     WantedAdvice{Wanted::collectives,
-                 "Record more than one rank. Collectives are recorded from PyTorch's groups on Gloo, NCCL's profiler "
-                 "interface, the reference trainer or the annotation API.",
+                 "Record more than one rank. Collectives are recorded if they run in PyTorch's groups on Gloo, or if "
+                 "NCCL's profiler interface, the reference trainer or the annotation API reports them.",
                  "Give the files of all ranks.",
                  "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
                  "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},

@@ -72,7 +72,7 @@ QString note_of(const LiveView& view) {
   if (view.processes.empty() && view.elsewhere == 0)
     notes << QObject::tr("No process has reported anything yet.");
   else if (!any_step)
-    notes << QObject::tr("No step marks yet (%1).").arg(qt_text(counted(events, "event")));
+    notes << QObject::tr("No step has been marked yet (%1).").arg(qt_text(counted(events, "event")));
   if (view.elsewhere > 0)
     notes << QObject::tr("%1 on other hosts: the preview does not show what is recorded there.")
                  .arg(qt_text(counted(view.elsewhere, "recorder")));

@@ -105,7 +105,7 @@ class ShadeScale : public QWidget {
     setAccessibleName(tr("Scale: blue means less than the median, orange means more"));
     setObjectName(QStringLiteral("step_map_scale"));
     setMinimumHeight(2 * fontMetrics().height() + 6);
-    setToolTip(tr("Difference from the median, in percent of the median step"));
+    setToolTip(tr("Difference from the median rank or the median step, in percent of the median step"));
   }
 
  protected:

@@ -52,7 +52,7 @@ TEST(LivePreview, SaysWhatItCannotTell) {
   EXPECT_EQ(note_of(view).toStdString(), "No process has reported anything yet.");
   view.processes.push_back(process_of(0));
   view.processes[0].events = 1;
-  EXPECT_EQ(note_of(view).toStdString(), "No step marks yet (1 event).");
+  EXPECT_EQ(note_of(view).toStdString(), "No step has been marked yet (1 event).");
   view.processes[0].steps = 1;
   EXPECT_EQ(note_of(view).toStdString(), "");
   view.elsewhere = 2;
