@@ -176,7 +176,7 @@ TEST(OneScreen, OfRanksThatAreMissingOnlyTheAdviceOnGroupsIsNotThatOfTheirFindin
 TEST(OneScreen, NameDateAndCommandAreInOneLine) {
   auto report = clean_report(*sample_run());
   EXPECT_THAT(screen(report),
-              HasSubstr("\n  4 ranks · 20 steps, 19 of them counted: 45.6 ms · 912 ms recorded by rankscope\n\n"))
+              HasSubstr("\n  4 ranks · 20 steps (19 of them counted) of 45.6 ms · 912 ms recorded by rankscope\n\n"))
       << "nothing is known: nothing is said";
   report.began_unix_ns = 1'772'374'000'000'000'000;
   report.facts.emplace_back("command", "torchrun train.py\n--lr 1");
@@ -196,7 +196,7 @@ TEST(OneScreen, ClocksAreOnlySaidWhereTheyLimitTheVerdict) {
 TEST(OneScreen, OneStepHasNoSpread) {
   auto report = clean_report(*sample_run());
   report.steps = sample_steps(2);  // the first is warm-up
-  EXPECT_THAT(screen(report), HasSubstr("2 steps, 1 of them counted: 45.6 ms · "));
+  EXPECT_THAT(screen(report), HasSubstr("2 steps (1 of them counted) of 45.6 ms · "));
 }
 
 TEST(OneScreen, SectionsThatAreAskedForAreShownWhole) {

@@ -47,10 +47,11 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
     noted.notes.emplace_back(
         "Incomplete: more than a tenth of the path is waiting for unknown partners or has no recorded reason.");
   noted.notes.push_back(
-      format("The critical path is the work that determined how long the steps are. There may be several such paths: "
-             "in an average step, {} of the ranks would delay the job if they finished only slightly later. Shortening "
-             "this path may therefore save less than the time taken off it.",
-             percent_text(path.near_critical)));
+      format("The critical path is the work that determined how long {}. There may be several such paths: {}{} of the "
+             "ranks would delay the job if they finished only slightly later. Shortening this path may therefore save "
+             "less than the time taken off it.",
+             path.whole_recording ? "the job took" : "the steps are",
+             path.whole_recording ? "" : "in an average step, ", percent_text(path.near_critical)));
   if (path.clamped_ns > 0)
     noted.notes.push_back(
         format("According to the clocks, some work on the path began before its cause had ended, by {} in total; this "

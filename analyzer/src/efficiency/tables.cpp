@@ -33,8 +33,11 @@ std::string steps_sentence(const EfficiencySection& section) {
   if (section.steps.size() < 2) return {};
   const auto parallel = [](const StepEfficiency& step) { return step.factors.known() ? step.factors.parallel() : 0; };
   const auto [least, most] = std::ranges::minmax_element(section.steps, {}, parallel);
-  return format("Parallel efficiency ranges from {} in step {} to {} in step {}.", percent(parallel(*least)),
-                least->step, percent(parallel(*most)), most->step);
+  const std::string lowest = percent(parallel(*least));
+  const std::string highest = percent(parallel(*most));
+  if (lowest == highest) return format("Parallel efficiency is {} in every step.", lowest);
+  return format("Parallel efficiency ranges from {} in step {} to {} in step {}.", lowest, least->step, highest,
+                most->step);
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ std::string steps_text(const StepsSection& steps, StepSpread spread) {
   auto text = format(" · {}", counted(size_of(steps.steps), "step"));
   if (steps.median_ns <= 0) return text;
   const auto in_sums = size_of(counted_steps(steps));
-  if (in_sums != size_of(steps.steps)) text += format(", {} of them counted:", in_sums);
-  text += format("{} {}", in_sums != size_of(steps.steps) ? "" : " of", duration_text(steps.median_ns));
+  if (in_sums != size_of(steps.steps)) text += format(" ({} of them counted)", in_sums);
+  text += format(" of {}", duration_text(steps.median_ns));
   if (in_sums < 2 || spread == StepSpread::none) return text;
   // A few long steps are in the mean only, which other sections use.
   const bool skewed = std::abs(steps.mean_ns - steps.median_ns) * 20 > steps.median_ns;

@@ -261,8 +261,8 @@ std::optional<Straggler> ClassVerdict::persistent_by_windows(std::size_t peer) c
   }
   const OwnTimeComparison size = compared(median(own), median(peers_own));
   Straggler row = row_over(peer, flagged_steps, size,
-                           format("in {} of {} windows of {} across the run", own.size(), windows_.blocks.size(),
-                                  counted(windows_.blocks.front().count, "step")));
+                           format("in {} of {} comparison windows of {} across the run", own.size(),
+                                  windows_.blocks.size(), counted(windows_.blocks.front().count, "step")));
   limit(row, part_of(peer, row.slowdown));
   grade(row, row.slowdown);
   return row;
