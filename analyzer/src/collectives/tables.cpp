@@ -64,8 +64,8 @@ std::string unknown_note(const std::vector<GroupRow>& groups) {
 
 std::string matching_note(const CollectivesSection& section) {
   const auto all = section.matched + section.unmatched;
-  return format("Calls were matched by {}; a partner was found for {} of {}.", printable(section.key), section.matched,
-                all);
+  return format("Calls were matched by {}; a partner was found for {} of {} calls.", printable(section.key),
+                section.matched, all);
 }
 
 std::vector<std::string> unmatched_notes(const CollectivesSection& section) {

@@ -99,7 +99,7 @@ std::string key_name(const CompareKey& key) {
 }
 
 std::string each_text(const KeyChange& row) {
-  if (row.keys > 1) return format("sum of {} {}", row.keys, row.key.kind == KeyKind::op ? "inputs" : "grids");
+  if (row.keys > 1) return format("sum over {} {}", row.keys, row.key.kind == KeyKind::op ? "inputs" : "grids");
   if (row.count_a == 0) return duration_text(row.median_b_ns);
   if (row.count_b == 0) return duration_text(row.median_a_ns);
   return format("{} → {}", duration_text(row.median_a_ns), duration_text(row.median_b_ns));

@@ -54,13 +54,13 @@ std::int64_t time_of(const std::vector<HostCallRow>& rows) {
                          [](std::int64_t sum, const HostCallRow& row) { return sum + row.ns; });
 }
 
-/// "the device is idle for 2.80 ms per step and rank; the host spends 3.10 ms in 412 calls, most of it in
+/// "the device is idle for 2.80 ms per step and rank; the host spends 3.10 ms in 412 calls of this kind, most of it in
 /// cudaStreamSynchronize in aten::item (2.90 ms)"
 std::string calls_text(const Usual& usual, const std::vector<HostCallRow>& rows, std::int64_t idle) {
   std::int64_t calls = 0;
   for (const HostCallRow& row : rows) calls += row.count;
   const auto most = std::ranges::max_element(rows, {}, &HostCallRow::ns);
-  return format("the device is idle for {} per {}; the host spends {} in {}, most of it in {} ({})",
+  return format("the device is idle for {} per {}; the host spends {} in {} of this kind, most of it in {} ({})",
                 duration_text(usual.mean(idle)), usual.mean_of(), duration_text(usual.mean(time_of(rows))),
                 counted(usual.mean(calls), "call"), place_of(*most), duration_text(usual.mean(most->ns)));
 }

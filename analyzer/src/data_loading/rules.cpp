@@ -48,11 +48,11 @@ std::string title_for(const RankRow* row, const Usual& usual) {
 std::string evidence_for(const RankRow* row, const Usual& usual) {
   const std::int64_t data = usual.total.idle_ns_of(IdleCause::data);
   if (row == nullptr)
-    return format("{} of idle time {} inside data-loading spans", duration_text(usual.mean(data)),
+    return format("{} of idle time {} falls inside data-loading spans", duration_text(usual.mean(data)),
                   usual.steps > 0 ? "per step and rank" : "per rank in the whole recording");
   const std::int64_t own = row->total.idle_ns_of(IdleCause::data);
   const std::int64_t steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(row->per_step.size()));
-  return format("{} of idle time {} inside data-loading spans ({}: {} in total)", duration_text(own / steps),
+  return format("{} of idle time {} falls inside data-loading spans ({}: {} in total)", duration_text(own / steps),
                 row->per_step.empty() ? "in the whole recording" : "per step", counted(usual.ranks - 1, "other rank"),
                 duration_text((data - own) / steps));
 }

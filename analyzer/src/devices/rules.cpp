@@ -69,8 +69,8 @@ void judge_throttling(const RuleContext& context, std::vector<Finding>& findings
   finding.title = format("the GPU of rank {} is slowed down for {} of the time ({})", worst.rank.value,
                          percent_of(worst.reason.share), words_of(worst.reason.reason));
   finding.evidence =
-      format("{} in {} of its samples{}{}", words_of(worst.reason.reason), percent_of(worst.reason.share),
-             heat_text(*worst.device->nvml), clock_text(*worst.device->nvml));
+      format("NVML reports {} in {} of the samples of this GPU{}{}", words_of(worst.reason.reason),
+             percent_of(worst.reason.share), heat_text(*worst.device->nvml), clock_text(*worst.device->nvml));
   if (gpus.size() > 1) finding.evidence += format("; {} GPUs are affected, this one the most", gpus.size());
   finding.advice =
       "Check the cooling and the power supply of the GPU's server (nvidia-smi -q -d TEMPERATURE,POWER,PERFORMANCE).";

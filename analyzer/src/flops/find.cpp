@@ -36,7 +36,7 @@ Precision plain(Precision precision) {
 }
 
 std::string no_peak_text(Precision precision, std::string_view device) {
-  if (precision == Precision::unknown) return "the precision of some numbers is not known";
+  if (precision == Precision::unknown) return "the precision of the inputs of some operators is not known";
   return format("the peak speed of the device for {} is not known", words_of(precision, device));
 }
 

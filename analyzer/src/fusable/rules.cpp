@@ -14,17 +14,20 @@ namespace {
 
 constexpr double worth_fusing = 0.2;  // of the time
 
-/// "9 % in the kernels, 14 % in the gaps between them (47.6 ms per step and rank)", and which sequence costs most.
+/// "9 % of the time is spent in the kernels, 14 % in the gaps between them (47.6 ms per step and rank)", and which
+/// sequence costs most.
 std::string fusable_text(const Usual& usual, const FusableSection& section, std::span<const Finding> findings) {
   const std::string_view per = usual.steps > 0 ? "per step and rank" : "per rank in total";
   const bool idle_named = std::ranges::find(findings, finding_id::idle, &Finding::id) != findings.end();
   const FusableSequence& first = section.sequences.front();
-  return format("{} in the kernels, {} in the gaps between them ({} {}; {}); the costliest sequence ({} {}) is {}",
-                percent_of(usual.share(section.kernel_ns)), percent_of(usual.share(section.gap_ns)),
-                duration_text(usual.mean(section.gap_ns)), per,
-                idle_named ? "this is also part of the finding on idle time, so do not add the two savings"
-                           : "this is also counted as idle time",
-                duration_text(usual.mean(first.kernel_ns + first.gap_ns)), per, first.kernels);
+  return format(
+      "{} of the time is spent in the kernels, {} in the gaps between them ({} {}; {}); the costliest sequence ({} {}) "
+      "is {}",
+      percent_of(usual.share(section.kernel_ns)), percent_of(usual.share(section.gap_ns)),
+      duration_text(usual.mean(section.gap_ns)), per,
+      idle_named ? "this is also part of the finding on idle time, so do not add the two savings"
+                 : "this is also counted as idle time",
+      duration_text(usual.mean(first.kernel_ns + first.gap_ns)), per, first.kernels);
 }
 
 std::string_view advice_for(const Report& report) {

@@ -93,7 +93,7 @@ void add_near_limit(const std::vector<const DeviceMemory*>& devices, std::vector
       memory.allocated.bytes && !memory.changes_only
           ? format(", of which at most {} was allocated{}", bytes_text(*memory.allocated.bytes), when(memory.allocated))
           : std::string{};
-  finding.evidence = format("{}: at most {} reserved{}; not counting memory of other processes and libraries{}",
+  finding.evidence = format("{}: at most {} was reserved{}; memory of other processes and libraries is not counted{}",
                             name_of(memory), bytes_text(*memory.reserved.bytes), allocated, worst.others());
   const bool much_unused = memory.unused.value && *memory.unused.value >= memory_unused_limits.minor;
   finding.advice =
@@ -143,7 +143,7 @@ void add_imbalance(const Report& report, const ReportOptions& options, std::vect
   finding.rank = worst->most;
   finding.title =
       format("rank {} needs {:.2f} times the memory of its peers", worst->most.value, *worst->imbalance.value);
-  finding.evidence = format("at most {} allocated; the median over {} ranks is {} ({}{}{})",
+  finding.evidence = format("at most {} was allocated; the median over {} ranks is {} ({}{}{})",
                             bytes_text(worst->most_bytes), worst->ranks, bytes_text(worst->median_bytes), worst->name,
                             worst->caveat.empty() ? "" : "; ", worst->caveat);
   finding.advice =
@@ -162,7 +162,7 @@ bool leaks(const MemoryGrowth& growth, double least) {
 std::string growth_words(const MemoryGrowth& growth) {
   const std::string p = growth.p < 1e-4 ? "< 0.0001" : format("= {:.4f}", growth.p);
   std::string text =
-      format("{} per step over {} steps (Theil-Sen; Mann-Kendall p {}), and the growth does not level off",
+      format("growth of {} per step over {} steps (Theil-Sen; Mann-Kendall p {}), which does not level off",
              bytes_text(std::llround(*growth.bytes_per_step)), growth.steps, p);
   if (growth.steps_to_limit)
     text += format("; the device is full after {}", counted(*growth.steps_to_limit, "more step"));

@@ -14,8 +14,8 @@ std::string advice_for(const PipelineSection& section) {
     return "Give the stage that causes most of the excess fewer layers, or find out why its rank is slow; other stages "
            "wait for it.";
   if (above.transfer_ns >= above.host_ns)
-    return "Post receives earlier, so that the data arrive while the rank still computes; put stages that communicate "
-           "on devices close to each other; or send less data.";
+    return "Post receives earlier, so that the data arrive while the rank still computes; place communicating stages "
+           "on devices that are close to each other; or send less data.";
   return "Find out what the host of the rank that causes most of the excess does between two micro-batches: Python, "
          "logging, synchronizations.";
 }

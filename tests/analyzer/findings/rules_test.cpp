@@ -146,8 +146,8 @@ TEST(Rules, RowsOfPointwiseKernelsAreFound) {
   EXPECT_EQ(finding->severity, FindingSeverity::minor);
   EXPECT_EQ(finding->title, "25 % of the time goes to sequences of pointwise kernels");
   EXPECT_EQ(finding->evidence,
-            "20 % in the kernels, 5 % in the gaps between them (50 ns per step and rank; this is also counted as idle "
-            "time); the costliest sequence (250 ns per step and rank) is elementwise_kernel_a → "
+            "20 % of the time is spent in the kernels, 5 % in the gaps between them (50 ns per step and rank; this is "
+            "also counted as idle time); the costliest sequence (250 ns per step and rank) is elementwise_kernel_a → "
             "elementwise_kernel_b");
   EXPECT_EQ(finding->advice.find("torch"), std::string::npos) << "no PyTorch was seen";
 }

@@ -47,7 +47,7 @@ TEST(MemoryFindings, ADeviceThatIsNearlyFullIsOne) {
   EXPECT_EQ(worst.rank, RankId{0});
   EXPECT_EQ(worst.step, 1);
   EXPECT_THAT(worst.title, HasSubstr("1.00 GB of 80.0 GB is left"));
-  EXPECT_THAT(worst.evidence, HasSubstr("rank 0, device 0: at most 79.0 GB reserved"));
+  EXPECT_THAT(worst.evidence, HasSubstr("rank 0, device 0: at most 79.0 GB was reserved"));
   EXPECT_THAT(worst.evidence, HasSubstr("in step 1, during an allocation for aten::mm"));
   EXPECT_THAT(worst.advice, HasSubstr("gradient accumulation"));
 }
@@ -101,7 +101,7 @@ TEST(MemoryFindings, MemoryThatGrowsFromStepToStepIsOne) {
   const Finding found = findings_in(leak(100 * mega, 30)).at(0);
   EXPECT_EQ(found.id, "memory_growth");
   EXPECT_EQ(found.severity, FindingSeverity::minor);
-  EXPECT_THAT(found.evidence, HasSubstr("rank 0, device 0: 100 MB per step over 30 steps"));
+  EXPECT_THAT(found.evidence, HasSubstr("rank 0, device 0: growth of 100 MB per step over 30 steps"));
   EXPECT_THAT(found.evidence, HasSubstr("the device is full after"));
   EXPECT_THAT(found.advice, HasSubstr(".detach()"));
   EXPECT_EQ(findings_in(leak(300 * mega, 30)).at(0).severity, FindingSeverity::major) << "full within 300 steps";

@@ -98,8 +98,8 @@ TEST(IdleFindings, AllocationsCountWhileTheSystemWorksInThem) {
             "18 % of the time between the first and the last device work, the device is idle while the host allocates "
             "or frees memory");
   EXPECT_EQ(finding->evidence,
-            "the device is idle for 45.0 µs per rank; the host spends 55.0 µs in 1 call, most of it in cudaMalloc "
-            "(55.0 µs)");
+            "the device is idle for 45.0 µs per rank; the host spends 55.0 µs in 1 call of this kind, most of it in "
+            "cudaMalloc (55.0 µs)");
   EXPECT_EQ(finding->advice, "Allocate once and reuse the buffers, or use cudaMallocAsync.");
 }
 

@@ -100,7 +100,7 @@ QWidget* RecordRunPage::make_buttons() {
   };
   stop_ = button("stop", tr("&Stop"));
   kill_ = button("kill", tr("&Kill"));
-  kill_->setToolTip(tr("Ends all processes of the job at once; the events recorded so far are kept."));
+  kill_->setToolTip(tr("Ends all processes of the job immediately; the events recorded so far are kept."));
   open_ = button("open_recorded", tr("&Open the recording"));
   back_ = button("back", tr("&Back to the form"));
   QPushButton* const close = button("close_run", tr("Close"));
