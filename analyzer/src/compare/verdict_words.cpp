@@ -79,8 +79,8 @@ std::string capital(std::string text) {
 constexpr std::array own_parts{SplitPart::compute, SplitPart::memory, SplitPart::idle_host, SplitPart::idle_data};
 
 /// Whose own work changed by at least half of what the step did, where most of the change of all is waiting and its own
-/// waiting hardly changed: "Rank 2 has 51.0 ms more compute per step, and the other ranks wait longer for it"; empty if
-/// nobody's did.
+/// waiting hardly changed: "Compute grew by 51.0 ms per step on rank 2, and the other ranks therefore wait longer"; empty
+/// if nobody's did.
 std::string cause_of_waiting(const SplitComparison& split, std::int64_t sign) {
   const SplitChange* who = nullptr;
   auto part = SplitPart::compute;
@@ -93,10 +93,8 @@ std::string cause_of_waiting(const SplitComparison& split, std::int64_t sign) {
   if (who == nullptr || 2 * most < sign * split.all.window_change_ns()) return {};
   const auto waits = [sign](const SplitChange& row) { return sign * row.change_ns(SplitPart::exposed_wait); };
   if (2 * waits(*who) > waits(split.all)) return {};
-  const bool several = who->who.starts_with("ranks") || who->who.starts_with("all ranks");
-  return format("{} {} {} {} {} per step, and the other ranks wait {} for {}", capital(who->who),
-                several ? "have" : "has", duration_text(most), sign > 0 ? "more" : "less", in_sentence(part),
-                sign > 0 ? "longer" : "less", several ? "them" : "it");
+  return format("{} {} by {} per step on {}, and the other ranks therefore wait {}", capital(in_sentence(part)),
+                sign > 0 ? "grew" : "shrank", duration_text(most), who->who, sign > 0 ? "longer" : "less");
 }
 
 /// The part that changed most in the direction of the step (1: longer, -1: shorter), or its cause; empty if there is
