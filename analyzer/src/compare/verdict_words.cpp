@@ -79,8 +79,8 @@ std::string capital(std::string text) {
 constexpr std::array own_parts{SplitPart::compute, SplitPart::memory, SplitPart::idle_host, SplitPart::idle_data};
 
 /// Whose own work changed by at least half of what the step did, where most of the change of all is waiting and its own
-/// waiting hardly changed: "Compute grew by 51.0 ms per step on rank 2, and the other ranks therefore wait longer"; empty
-/// if nobody's did.
+/// waiting hardly changed: "Compute grew by 51.0 ms per step on rank 2, and the other ranks therefore wait longer";
+/// empty if nobody's did.
 std::string cause_of_waiting(const SplitComparison& split, std::int64_t sign) {
   const SplitChange* who = nullptr;
   auto part = SplitPart::compute;

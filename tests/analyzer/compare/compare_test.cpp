@@ -277,8 +277,9 @@ TEST(Compare, LeadsWithTheRankThatMadeTheOthersWait) {
                  }});
   };
   const Comparison found = compare_runs(*of(1), *of(3));
-  EXPECT_THAT(render_text(ComparisonView{found, {}}, Colour::no),
-              ContainsRegex("Compute grew by [0-9.]+ ms per step on rank 2, and the other ranks therefore wait longer"));
+  EXPECT_THAT(
+      render_text(ComparisonView{found, {}}, Colour::no),
+      ContainsRegex("Compute grew by [0-9.]+ ms per step on rank 2, and the other ranks therefore wait longer"));
 }
 
 TEST(Compare, LeadsWithNoRankThatItselfWaitsLonger) {
