@@ -34,7 +34,8 @@ void add_sources(CLI::App& app, RecordOptions& options) {
                "sample SM, tensor, DRAM, NVLink and PCIe activity with the GPUs' own counters, 200 times a second or, "
                "with =HZ, HZ times; needs permission and may lock the GPUs' clocks (docs/gpu.md)");
   app.add_option("--sample-hz", options.sample_hz,
-                 "number of samples per second, of the host and through NVML (NVML: at most 5); 0 for none")
+                 "how many samples per second to take of the host, and of the GPUs through NVML (NVML: at most 5); "
+                 "0 for none")
       ->capture_default_str()
       ->check(within<double>({}));
 }

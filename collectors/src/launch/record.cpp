@@ -156,7 +156,7 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   summary.notes.emplace_back(
       settings.collect.has(Source::host)
           ? "nothing was recorded: no process reported events to the recorder through CUDA, NCCL, NVTX, PyTorch or the "
-            "annotation API, and none ran for at least a second (0.2 s with a rank)"
+            "annotation API, and none ran for at least a second (0.2 s if it has a rank)"
           : "nothing was recorded: no process reported events to the recorder through CUDA, NCCL, NVTX, PyTorch or the "
             "annotation API");
 }
@@ -263,8 +263,9 @@ Result<fs::path> find_inject_library() {
   for (const fs::path& beside : {folder, folder.parent_path() / "lib", folder.parent_path() / "bin"}) {
     if (fs::is_regular_file(beside / inject_library_name, error)) return beside / inject_library_name;
   }
-  return fail(ErrorKind::cannot_write, format("{} is not in {}, ../lib or ../bin; set {} to its path",
-                                              inject_library_name, folder.string(), variable::library));
+  return fail(ErrorKind::cannot_write,
+              format("{0} is not in {1}, nor in the folders lib and bin of {2}; set {3} to the path of {0}",
+                     inject_library_name, folder.string(), folder.parent_path().string(), variable::library));
 }
 
 namespace {

@@ -69,8 +69,8 @@ std::string profiler_note(std::uint64_t processes) {
 std::string silent_note(const SourceStory& story) {
   return format(
       "nccl: NCCL{}{} loaded the profiler plugin and ran collectives, but reported none of them ({}): they were "
-      "recorded only as kernels. NCCL does not report each launch of a CUDA graph; --nccl kernel makes it do so. If "
-      "the program uses no CUDA graphs, please report this version of NCCL",
+      "recorded only as kernels. If the program launches them with CUDA graphs, record with --nccl kernel: NCCL then "
+      "reports each launch. Otherwise, please report this version of NCCL",
       story.nccl_version.empty() ? "" : " ", story.nccl_version, counted(story.silent_plugins, "process"));
 }
 

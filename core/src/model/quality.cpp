@@ -27,7 +27,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {names_shortened, "names_shortened", info,
      "Some names or attributes were too long (more than 4000 bytes in a recording, or 64 KiB in a trace of the PyTorch "
      "profiler). In a recording, the end of such a name was replaced by a number, so that different names stay "
-     "different, and such attributes in JSON were left out. In a trace, such names and attributes were cut off."},
+     "different, and attributes in JSON that were too long were left out. In a trace, the ends of such names and "
+     "attributes were cut off."},
     {spans_unclosed, "spans_unclosed", info,
      "Some spans were still open when their process stopped. They are shown as ending at the last event of that "
      "process, and marked as cut."},
@@ -185,9 +186,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The GPUs' counters were sampled (--pm-sampling), which may keep the GPUs' clocks fixed. Compare durations only "
      "with recordings made the same way."},
     {comm_not_announced, "comm_not_announced", info,
-     "NCCL reported operations that the program had not announced (collective_enqueued in annotate.h), although it "
-     "announced other operations of the same ranks. Reported and announced operations are both counted, so the number "
-     "of bytes may be too high. Announce each operation before NCCL is called, on the thread that calls it."},
+     "NCCL reported operations that the program had not announced (collective_enqueued in annotate.h), although the "
+     "program announced other operations of the same ranks. Reported and announced operations are both counted, so the "
+     "number of bytes may be too high. Announce each operation before NCCL is called, on the thread that calls it."},
     {comm_announced_only, "comm_announced_only", info,
      "NCCL did not report some of the collectives that the program announced, although it reported others of the same "
      "group. The times of the unreported ones were taken on the host."},
@@ -222,9 +223,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some processes, such as launchers, have events but no rank. They recorded no kernels, copies, collectives or "
      "steps, so they are not ranks of the job."},
     {recorder_threads_refused, "recorder_threads_refused", error,
-     "The recorder could not start its thread, at first or at all, so samples are missing and events may have been "
-     "lost. "
-     "Allow more threads (ulimit -u, or the pids limit of the container or job)."},
+     "The recorder could not start its thread, or only at a later attempt, so samples are missing and events may have "
+     "been lost. Allow more threads (ulimit -u, or the pids limit of the container or job)."},
 }};
 
 constexpr bool in_order() {
