@@ -56,7 +56,8 @@ void add_limits(CLI::App& app, RecordOptions& options) {
          "start with recording off. USR1 or USR2: each time rankscope receives this signal, recording is turned on or "
          "off. cuda: record from the program's call to cudaProfilerStart until its call to cudaProfilerStop")
       ->check(not_empty);
-  app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
+  app.add_option("--duration", options.duration_s,
+                 "stop recording after this many seconds, while the command continues; 0 for never")
       ->capture_default_str()
       ->check(within<double>({}));
 }

@@ -158,7 +158,7 @@ GpuState device_state(const fs::path& root) {
   state.good = false;
   state.found += "; cannot be opened:" + closed;
   state.advice =
-      "CUDA cannot use them: join the group that owns them (ls -l /dev/nvidia0), or allocate them with the job";
+      "CUDA cannot use them: join the Unix group that owns them (ls -l /dev/nvidia0), or allocate them with the job";
   return state;
 }
 

@@ -165,10 +165,11 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
 void note_details(DetailSet asked, RecordSummary& summary) {
   for (const DetailInfo& info : details()) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
-    summary.notes.push_back(
-        format("--{}: no {} were recorded, because no recorded process supports this option (the reference trainer "
-               "does; other programs support only --memory, on CUDA GPUs and with the source cupti)",
-               info.id, info.what));
+    summary.notes.push_back(format(
+        "--{}: no {} were recorded, because no recorded process supports this option. The reference trainer "
+        "supports it, and other programs can do so through the annotation API; --memory also works in every program "
+        "that uses CUDA, if the source cupti is recorded",
+        info.id, info.what));
   }
 }
 

@@ -71,7 +71,7 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--seq", o.model.sequence, "Tokens per sample of gpt (default: set by --scale)")
       ->check(CLI::Range(1, 65536));
   app.add_flag("--unused-head", o.model.unused_head,
-               "Add a second head that is not used in odd steps (needs --find-unused)");
+               "Add a second output layer (head) to the mlp, which is not used in odd steps (needs --find-unused)");
 }
 
 void add_training_options(CLI::App& app, TrainOptions& o) {
