@@ -11,8 +11,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events were lost because the ring buffer was full; where they are missing, idle time is overstated. Record with "
      "a larger --ring-kib or fewer sources in --collect."},
     {segments_unreadable, "segments_unreadable", data_loss,
-     "A segment file has no valid header and was left out, so the process that wrote it is missing. Copy the recording "
-     "again."},
+     "A segment file could not be read and was left out (for example, its header is damaged or has a newer format), so "
+     "the process that wrote it is missing. Copy the recording again, or use a newer rankscope."},
     {segment_cut, "segment_cut", data_loss,
      "A segment file ends in the middle of a chunk, so the last events of the process that wrote it are missing. Copy "
      "the recording again."},
@@ -106,16 +106,16 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {events_repaired, "events_repaired", info,
      "Some events contain strings with unescaped quotes, so the ends of these strings had to be guessed."},
     {events_incomplete, "events_incomplete", data_loss,
-     "Events without a name, category, thread or time, and collectives that were exported incompletely, were left "
-     "out."},
+     "Events that lack a field (such as the name, category, thread or time), and collectives that were exported "
+     "incompletely, were left out."},
     {events_unsupported, "events_unsupported", info,
      "Events of kinds that the profiler itself never writes (begin/end pairs, flow events of other tools) were left "
      "out."},
     {categories_unknown, "categories_unknown", info,
      "Events of unknown categories are kept as plain ranges and are not part of the breakdown of a rank's time."},
     {times_unusable, "times_unusable", data_loss,
-     "Some device activities were left out because their recorded times are impossible (for example, 0, or longer "
-     "than a day). The time that they really took counts as idle."},
+     "Some events, such as device activities, were left out because their recorded times are impossible (for example, "
+     "0, or longer than a day). The time that device activities really took counts as idle."},
     {time_rounded_us, "time_rounded_us", info,
      "The trace has times in whole microseconds: events shorter than 1 us may have no length, and their order within 1 "
      "us is unknown."},
