@@ -19,7 +19,8 @@ void add_sources(CLI::App& app, RecordOptions& options) {
   for (const collectors::SourceInfo& source : collectors::sources())
     if (source.built) ids += (ids.empty() ? "" : ",") + std::string{source.id};
   app.add_option("--collect", options.collect,
-                 "sources to record: any of " + ids + " (default: all, which means every source except pm)")
+                 "sources to record, separated by commas: any of " + ids +
+                     " (default: all, which means every source except pm)")
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
                  "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
