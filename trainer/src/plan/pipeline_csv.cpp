@@ -14,7 +14,8 @@ namespace {
 using enum PipelinePart;
 
 constexpr Bounds<std::int32_t> bounds{.least = 0, .most = 65535};  // of a stage or micro-batch
-constexpr std::string_view form = "write a stage, one of F, B, I and W, and a micro-batch, such as 1F0";
+constexpr std::string_view form =
+    "write the number of a stage, a letter (F, B, I or W) and the number of a micro-batch, such as 1F0";
 
 std::optional<StageAction> action_from(std::string_view text) {
   const auto stage = take_number(text, bounds);
@@ -113,8 +114,8 @@ class Reader {
       for (std::int32_t micro = 0; micro < plan_.micro_batches; ++micro) {
         const auto found = positions_.find({stage, micro});
         if (found == positions_.end())
-          return wrong(rank, format("stage {} has no micro-batch {}, but other stages go up to {}", stage, micro,
-                                    plan_.micro_batches - 1));
+          return wrong(rank, format("stage {} has no micro-batch {}, but other stages have micro-batches up to {}",
+                                    stage, micro, plan_.micro_batches - 1));
         RS_TRY_VOID(check_parts(rank, stage, micro));
       }
     return {};
