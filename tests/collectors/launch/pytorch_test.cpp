@@ -341,7 +341,7 @@ TEST(PyTorchHook, ThatCannotRunLeavesTheProgramAlone) {
   EXPECT_EQ(said, "of the user: True\n");
   EXPECT_THAT(
       recorded.summary.notes,
-      ElementsAre(AllOf(HasSubstr("PyTorch: no recorded Python program ran an operator"), HasSubstr("ctypes"))));
+      ElementsAre(AllOf(HasSubstr("PyTorch: no recorded Python program reported operators"), HasSubstr("ctypes"))));
 }
 
 TEST(PyTorchHook, DoesWithoutWhatABuildOfPyTorchLacks) {
