@@ -19,8 +19,8 @@ GpuState clock_state() {
       synchronised, "host clock",
       synchronised ? format("synchronized by a time service, to within {} µs", time.maxerror)
                    : "not synchronized by a time service",
-      "needed only to record several hosts: run chrony or ntpd on each of them; rankscope also aligns the clocks of "
-      "hosts by means of collectives"};
+      "synchronized clocks are needed only to record several hosts: run chrony or ntpd on each host; rankscope also "
+      "aligns the clocks of hosts by means of collectives"};
 }
 
 GpuState file_state() {
