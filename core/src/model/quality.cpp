@@ -84,8 +84,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events were lost because the folder in which segments are written was full or a file-size limit was reached. Set "
      "RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)."},
     {attributes_dropped, "attributes_dropped", data_loss,
-     "The details of the events need more than 4 GiB; details beyond this limit were left out. Open fewer ranks or "
-     "steps at a time."},
+     "The details of the events need more than 4 GiB of memory; details beyond this limit were left out. Open fewer "
+     "ranks or steps at a time."},
     {not_gathered, "not_gathered", error,
      "A recorder is still running, or was killed before it gathered its segments from its node-local folder, which may "
      "be cleared at any time. `rankscope doctor` on the recorder's host shows the folder; `rankscope record --recover "

@@ -88,7 +88,8 @@ class Reader {
       if (!action) return wrong(rank, format("'{}' is not an action; {}", cell, form));
       const auto [owner, added] = owners_.emplace(action->stage, rank);
       if (owner->second != rank)
-        return wrong(rank, format("{}: stage {} belongs to line {}", cell, action->stage, owner->second + 1));
+        return wrong(rank, format("{}: stage {} belongs to line {}; write all actions of a stage in one line", cell,
+                                  action->stage, owner->second + 1));
       auto& positions = positions_[{action->stage, action->micro_batch}];
       if (!positions.of.emplace(action->part, actions.size()).second)
         return wrong(rank, format("{} appears twice", cell));
@@ -126,7 +127,7 @@ class Reader {
     const auto text = [&](PipelinePart part) { return text_of({part, stage, micro}); };
     const auto comes_first = [&](PipelinePart first, PipelinePart then) -> Result<void> {
       if (!has.has(then) || has.of.at(first) < has.of.at(then)) return {};
-      return wrong(rank, format("{} comes before {}", text(then), text(first)));
+      return wrong(rank, format("{} must come after {}", text(then), text(first)));
     };
     if (!has.has(forward)) return wrong(rank, format("{} is missing", text(forward)));
     const bool split = has.has(backward_input) && has.has(backward_weight);
