@@ -32,27 +32,32 @@ struct Line {
 
 Line library_line() {
   const auto path = find_program_file(inject_library_name);
-  return {path.has_value(), "recorder library", path ? path->string() : "not found",
-          "put librankscope_inject.so in the folder of the program, or set RANKSCOPE_INJECT_LIB to its path"};
+  return {
+      path.has_value(), "recorder library", path ? path->string() : "not found",
+      "put librankscope_inject.so in the folder of the rankscope program, or set RANKSCOPE_INJECT_LIB to the path of "
+      "this library"};
 }
 
 Line trainer_line() {
   const auto path = find_program_file(trainer_name);
   return {path.has_value(), "reference trainer", path ? path->string() : "not built",
           "configure with -DRANKSCOPE_TRAINER=ON and libtorch (scripts/setup fetches it); everything else works "
-          "without it"};
+          "without the trainer"};
 }
 
 Line viewer_line() {
   const auto path = find_program_file(viewer_name);
   return {path.has_value(), "timeline viewer", path ? path->string() : "not built",
-          "configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup installs it); everything else works without it"};
+          "configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup installs it); everything else works without the "
+          "viewer"};
 }
 
 Line clock_line() {
   const bool tsc = recording::TickClock::detect().source() == recording::ClockSource::tsc;
-  return {tsc, "event clock", tsc ? "time-stamp counter" : "CLOCK_MONOTONIC",
-          "the Linux kernel does not trust the processor's time-stamp counter, so each event costs about 20 ns more"};
+  return {
+      tsc, "event clock", tsc ? "time-stamp counter" : "CLOCK_MONOTONIC",
+      "the Linux kernel does not trust the processor's time-stamp counter, so recording takes about 20 ns longer per "
+      "event"};
 }
 
 Line spool_line() {

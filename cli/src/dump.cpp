@@ -21,7 +21,9 @@ struct DumpArguments {
 Action declare_dump(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<DumpArguments>();
   add_run(app, arguments->run);
-  app.add_flag("--summary", arguments->summary, "print only the number of events of each kind and the time range");
+  app.add_flag(
+      "--summary", arguments->summary,
+      "print only a summary: the time range and the number of events of each kind, in the run and in each process");
   return [arguments] {
     const auto run = open(arguments->run);
     if (!run) return say(run.error());

@@ -85,8 +85,8 @@ Action declare_export(CLI::App& app, const Words&) {
   add_run(app, arguments->run)->option_text("... OUT");
   app.add_option("--to", arguments->to, "format to write")->capture_default_str()->check(CLI::IsMember(ids));
   app.add_flag("--critical-path", arguments->critical_path,
-               "add a track with the critical path of the steps (only for perfetto and chrome); the export then uses "
-               "aligned clocks for all times");
+               "add a track with the critical path of the steps (only for perfetto and chrome); with this option, "
+               "all times in the export are those of the aligned clocks");
   add_limits(app, arguments->limits);
   app.footer(footer);
   return [arguments] {

@@ -66,14 +66,15 @@ Action declare_gate(CLI::App& app, const Words&) {
   runs.label_b = "the run";
   app.add_option("RUN", runs.b, "the run to judge: a recording, a trace file or a folder of traces")->required();
   app.add_option("--baseline", runs.a, "the run to compare RUN with")->required();
-  app.add_option("--max-regression", arguments->limit,
-                 "how much longer a step of RUN may be than a step of the baseline, e.g. 3%")
+  app.add_option(
+         "--max-regression", arguments->limit,
+         "how much longer steps of RUN may be than those of the baseline, in the median and on average, e.g. 3%")
       ->required();
   app.add_flag("--allow-different", arguments->allow_different,
                "also judge runs that differ in world size, batch or dtype");
   add_comparison(app, runs);
   app.footer(
-      "Exit status: 0 pass, 1 the step became longer by more than the limit, 2 wrong options, 3 the input cannot be "
+      "Exit status: 0 pass, 1 steps became longer by more than the limit, 2 wrong options, 3 the input cannot be "
       "read, 4 cannot tell (the reason is printed), 5 cannot write.\ndocs/compare.md explains the rule. Options apply "
       "to both runs.");
   return [arguments] {

@@ -19,7 +19,8 @@ void add_sources(CLI::App& app, RecordOptions& options) {
   for (const collectors::SourceInfo& source : collectors::sources())
     if (source.built) ids += (ids.empty() ? "" : ",") + std::string{source.id};
   app.add_option("--collect", options.collect,
-                 "sources to record: any of " + ids + " (default: all, which means every source except pm)")
+                 "sources to record, separated by commas: any of " + ids +
+                     " (default: all, which means every source except pm)")
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
                  "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
@@ -34,7 +35,8 @@ void add_sources(CLI::App& app, RecordOptions& options) {
                "sample SM, tensor, DRAM, NVLink and PCIe activity with the GPUs' own counters, 200 times a second or, "
                "with =HZ, HZ times; needs permission and may lock the GPUs' clocks (docs/gpu.md)");
   app.add_option("--sample-hz", options.sample_hz,
-                 "number of samples per second, of the host and through NVML (NVML: at most 5); 0 for none")
+                 "how many samples per second to take of the host, and of the GPUs through NVML (NVML: at most 5); "
+                 "0 for none")
       ->capture_default_str()
       ->check(within<double>({}));
 }
@@ -55,7 +57,8 @@ void add_limits(CLI::App& app, RecordOptions& options) {
          "start with recording off. USR1 or USR2: each time rankscope receives this signal, recording is turned on or "
          "off. cuda: record from the program's call to cudaProfilerStart until its call to cudaProfilerStop")
       ->check(not_empty);
-  app.add_option("--duration", options.duration_s, "stop recording after this many seconds; 0 for never")
+  app.add_option("--duration", options.duration_s,
+                 "stop recording after this many seconds, while the command continues; 0 for never")
       ->capture_default_str()
       ->check(within<double>({}));
 }

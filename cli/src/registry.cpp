@@ -13,7 +13,7 @@ constexpr std::array all{
     Verb{"gate", "pass or fail a run against a baseline, for CI", declare_gate},
     Verb{"whatif", "predict how long steps would be after a change", declare_whatif},
     Verb{"scale", "show how step time grows with the number of ranks", declare_scale},
-    Verb{"export", "write a recording for another tool", declare_export},
+    Verb{"export", "write a recording in the format of another tool", declare_export},
     Verb{"pack", "pack a run into one file to send to someone", declare_pack},
     Verb{"view", "show a recording on a timeline", declare_view},
     Verb{"dump", "print a recording as text", declare_dump},

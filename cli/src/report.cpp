@@ -103,7 +103,7 @@ Action declare_report(CLI::App& app, const Words&) {
                                  "add the numbers that Holistic Trace Analysis computes (for Kineto "
                                  "traces)");
   app.add_flag("--hta-include-last", arguments->hta_last_step,
-               "with --hta-compat: include the last step, as HTA does when asked to keep it")
+               "with --hta-compat: include the last step, which HTA leaves out by default")
       ->needs(hta);
   app.add_option("--peak-tflops", arguments->peak_tflops,
                  "peak speed of one device in TFLOP/s (default: looked up by the device's name)")

@@ -70,7 +70,7 @@ Action declare_scale(CLI::App& app, const Words&) {
   app.add_option("--ranks-per-host", arguments->options.ranks_per_host,
                  "number of ranks on one host (default: as recorded)")
       ->check(within<int>({.least = 1, .most = 1 << 17}));
-  app.add_option("--seed", arguments->options.seed, "seed of the random numbers")
+  app.add_option("--seed", arguments->options.seed, "seed of the random numbers with which steps are simulated")
       ->capture_default_str()
       ->check(within<std::uint64_t>({}));
   add_outputs(app, arguments->outputs, "the prediction");

@@ -82,13 +82,14 @@ Action declare_view(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ViewArguments>();
   add_run(app, arguments->run)->required(false);
   app.add_option("--at", arguments->at,
-                 "show 100 ms around this time since the start of the run, e.g. 1.5s, 200ms or 40us");
+                 "show the 100 ms around this time, counted from the start of the run, e.g. 1.5s, 200ms or 40us");
   app.add_option("--ranks", arguments->ranks, "show only these ranks, e.g. 0,2,4-7");
   app.add_option("--compare", arguments->compare,
                  "show this run below RUN, aligned by step, and show what changed; two .rankscope folders or packs can "
                  "also be given without --compare");
   app.add_option("--session", arguments->session,
-                 "read and save pins, marks and the view in this file instead of NAME.rankscope-view beside the run");
+                 "read pins, marks and the view from this file and save them there, instead of in NAME.rankscope-view "
+                 "beside the run");
   auto* const picture = app.add_option("--picture", arguments->picture,
                                        "write a picture of the timeline (.png, .svg) and exit; needs no display");
   app.add_option("--size", arguments->size, "size of the picture: WIDTHxHEIGHT (default: 1600x900)")->needs(picture);

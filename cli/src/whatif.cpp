@@ -52,8 +52,8 @@ Action declare_whatif(CLI::App& app, const Words&) {
   add_json_output(app, arguments->outputs, "the prediction");
   add_steps(app, arguments->selection);
   app.footer("Changes (quote patterns in the shell):\n" + analyzer::fixes_help() +
-             "F is a factor by which durations are multiplied, e.g. 0.5. Without F, the usual duration (of peers or of "
-             "other steps) is used.\n");
+             "F is a factor by which durations are multiplied, e.g. 0.5. Without F, the selected work takes "
+             "its usual time, a mean or median over peers and steps (docs/whatif.md).\n");
   return [arguments] {
     const auto status = ask(*arguments);
     return status ? *status : say(status.error());

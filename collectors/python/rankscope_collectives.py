@@ -18,14 +18,14 @@ def _name_of(group_name, description):
 
 
 def _asked(backend):
-    """Yields the backend and the one that it wraps, if any: TORCH_DISTRIBUTED_DEBUG=DETAIL wraps each backend."""
+    """Yields the backend and, if it is a wrapper (as with TORCH_DISTRIBUTED_DEBUG=DETAIL), the backend inside it."""
     while backend is not None:
         yield backend
         backend = getattr(backend, "wrapped_pg", None)
 
 
 class Groups:
-    """Reports the groups of this process to the recorder, and which backends it cannot observe."""
+    """Reports to the recorder which groups this process has, and which backends the recorder cannot observe."""
 
     def __init__(self, torch, c10d, table, tell):
         self.torch = torch
@@ -80,7 +80,7 @@ def _after(function, action, guard):
 
 
 def observe_groups(torch, table, tell, guard):
-    """Reports each group that is created from now on. guard(action) runs what must not disturb the program."""
+    """Reports each group that is created from now on. guard(action) keeps errors of an action away from the program."""
     distributed = getattr(torch, "distributed", None)
     c10d = sys.modules.get("torch.distributed.distributed_c10d")
     if c10d is None or not distributed.is_available():

@@ -148,7 +148,7 @@ class _Observer:
             here.ours = False
 
     def give_way_to_profilers(self):
-        """torch allows one profiler per thread: the recorder steps back while a profiler of the program runs."""
+        """torch allows one profiler per thread: the recorder stops observing while a profiler of the program runs."""
         profiler, here = self.profiler, self.here
         enable, disable, stop = profiler._enable_profiler, profiler._disable_profiler, profiler._run_on_profiler_stop
 
@@ -245,7 +245,7 @@ class _Observer:
         autograd._engine_run_backward = run_backward
 
     def find_training_thread(self):
-        """A program that updates its weights itself steps no optimizer: the thread that calls backward() is sampled."""
+        """For a program that updates its weights without an optimizer: samples the thread that calls backward()."""
         if self.stacks is not None and not self.stacks.follows():
             self.stacks.follow(threading.get_ident())
 
@@ -253,7 +253,7 @@ class _Observer:
         self.give_way_to_profilers()
         itt = getattr(getattr(self.torch, "profiler", None), "itt", None)
         if itt is None or not itt.is_available():
-            _tell(self.table, "this PyTorch was built without ITT: its operators are not recorded")
+            _tell(self.table, "this PyTorch was built without ITT, so its operators are not recorded")
             return
         self.observes_operators = True
         self.unless_failed(self.observe_operators)

@@ -25,7 +25,7 @@ _dice = random.Random()  # of its own: the program's sequence of random numbers 
 
 
 def _wait(distance):
-    """Sleeps for an irregular time, so that samples do not fall into a rhythm of the program."""
+    """Sleeps for an irregular time, so that samples do not follow a rhythm of the program."""
     time.sleep(distance * _dice.uniform(0.5, 1.5))
 
 
@@ -85,7 +85,7 @@ class _Pipe:
         self.rest = b""
 
     def is_open(self, end):
-        """False if the program has closed this file, even if it has opened another one under the same number."""
+        """False if the program has closed this file, even if it has then opened another file under the same number."""
         try:
             return os.fstat(end).st_ino == self.inode
         except OSError:

@@ -1,10 +1,9 @@
 #include "stragglers/by_collectives.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "math/statistics.h"
@@ -182,15 +181,20 @@ StragglerKind kind_of(DelayPart part) {
 /// What the rank did while the others waited for it, if one part is half of it. In a pipeline without what it is
 /// usual that a rank does.
 StragglerKind kind_while_awaited(const BlameSection& blame, const BlameRow& row) {
-  std::array<std::int64_t, delay_part_count> parts{};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto cost_in = [part = static_cast<DelayPart>(i)](const BlameRow& any) { return any.of(part); };
+  const auto beyond_usual = [&blame, &row](DelayPart part) {
+    const auto cost_in = [part](const BlameRow& any) { return any.of(part); };
     const std::int64_t usual = is_pipeline(blame) ? usual_of_others(blame, row, cost_in) : 0;
-    parts[i] = std::max<std::int64_t>(0, cost_in(row) - usual);
+    return std::max<std::int64_t>(0, cost_in(row) - usual);
+  };
+  std::int64_t all = 0;
+  std::pair<std::int64_t, DelayPart> largest{-1, DelayPart::unexplained};
+  for (std::size_t i = 0; i < delay_part_count; ++i) {
+    const auto part = static_cast<DelayPart>(i);
+    const std::int64_t cost = beyond_usual(part);
+    all += cost;
+    if (cost > largest.first) largest = {cost, part};
   }
-  const auto largest = std::ranges::max_element(parts);
-  const std::int64_t all = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
-  return 2 * *largest < all ? StragglerKind::mixed : kind_of(static_cast<DelayPart>(largest - parts.begin()));
+  return 2 * largest.first < all ? StragglerKind::mixed : kind_of(largest.second);
 }
 
 }  // namespace

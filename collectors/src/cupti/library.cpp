@@ -148,15 +148,15 @@ std::string refusal_of(std::uint32_t number) {
 Fault fault_of(std::uint32_t number) {
   constexpr std::uint32_t v13_0_update_1 = 130001, v13_4_update_1 = 130401;
   if (number == version::v12_4)
-    return {"users have reported that 12.4 Update 1 loses kernels",
-            "compare the number of launches with the number of kernels (kernels_without_launch), or use 12.5 or newer"};
+    return {"users have reported that the CUPTI of CUDA 12.4 Update 1 loses kernels",
+            "check that the recording has as many kernels as launches, or use the CUPTI of CUDA 12.5 or newer"};
   if (number == v13_0_update_1)
     return {
-        "users have reported that, after some 25 million kernels of CUDA graphs, 13.0 Update 1 uses about 1 GiB of "
-        "device memory and no longer reports the times of kernels",
+        "users have reported that, after some 25 million kernels of CUDA graphs, the CUPTI of CUDA 13.0 Update 1 uses "
+        "about 1 GiB of device memory and no longer reports the times of kernels",
         "limit long recordings with --window or --duration, or use --cuda-graphs graph or a newer CUPTI"};
   if (number < v13_4_update_1)
-    return {"versions before 13.4 Update 1 use more and more CPU time in long recordings",
+    return {"the CUPTI of CUDA releases before 13.4 Update 1 uses more and more CPU time in long recordings",
             "limit long recordings with --window or --duration"};
   return {};
 }

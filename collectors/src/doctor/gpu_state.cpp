@@ -84,7 +84,7 @@ GpuState counter_state(const fs::path& root, const cupti::Library& library) {
                 : state.good       ? "only for the administrator (RmProfilingAdminOnly); allowed here by " + own
                                    : "only for the administrator (RmProfilingAdminOnly)";
   state.advice =
-      "only --pm-sampling needs these counters: an administrator can write `options nvidia "
+      "only --pm-sampling needs these counters. To permit it, an administrator can write `options nvidia "
       "NVreg_RestrictProfilingToAdminUsers=0` into a file in /etc/modprobe.d and reload the driver, or give the job "
       "CAP_SYS_ADMIN (driver R565 and later: CAP_PERFMON; in a container: --cap-add=SYS_ADMIN)";
   if (!state.good || !library.problem.empty()) return state;
@@ -158,7 +158,7 @@ GpuState device_state(const fs::path& root) {
   state.good = false;
   state.found += "; cannot be opened:" + closed;
   state.advice =
-      "CUDA cannot use them: join the group that owns them (ls -l /dev/nvidia0), or allocate them with the job";
+      "CUDA cannot use them: join the Unix group that owns them (ls -l /dev/nvidia0), or allocate them with the job";
   return state;
 }
 
@@ -167,15 +167,18 @@ struct Profiler {
   std::string_view advice;
 };
 constexpr std::string_view ends_recording =
-    "only one profiler can use CUPTI in a process: stop this one, or record another process";
+    "only one profiler can use CUPTI in a process: stop that profiler, or record a process that it does not profile";
+constexpr std::string_view takes_counters =
+    "DCGM sometimes uses the GPU counters that --pm-sampling needs; kernels, copies and NVML samples are recorded "
+    "anyway";
 constexpr std::array profilers{
     Profiler{"nsys", ends_recording},
     Profiler{"nsys-launcher", ends_recording},
     Profiler{"ncu", ends_recording},
     Profiler{"cuda-gdb", ends_recording},
     Profiler{"compute-sanitiz", ends_recording},
-    Profiler{"nv-hostengine", "DCGM sometimes uses the GPU's counters; kernels, copies and NVML are not affected"},
-    Profiler{"dcgm-exporter", "DCGM sometimes uses the GPU's counters; kernels, copies and NVML are not affected"},
+    Profiler{"nv-hostengine", takes_counters},
+    Profiler{"dcgm-exporter", takes_counters},
 };
 
 /// Others who may hold CUPTI or the counters of the GPUs now.
@@ -280,11 +283,11 @@ GpuState torch_state() {
     const std::string version = quoted_value(file, "__version__");
     if (version.empty()) continue;
     const std::string cuda = quoted_value(file, "cuda");
-    return {true, "PyTorch", format("{} in {}{}", version, folder.string(), cuda.empty() ? ", built for the CPU" : ""),
+    return {true, "PyTorch", format("{} in {}{}", version, folder.string(), cuda.empty() ? ", built without CUDA" : ""),
             "nothing to do"};
   }
-  return {false, "PyTorch", "not in the active environment",
-          "only programs that train with PyTorch need it; activate their environment to see it here"};
+  return {false, "PyTorch", "not found in the active environment or on the system",
+          "only programs that train with PyTorch need it; activate the environment of such a program to see it here"};
 }
 
 /// Where the dynamic linker, the toolkit and PyTorch have it.
@@ -297,8 +300,9 @@ std::vector<std::string> nccl_paths() {
 }
 
 GpuState nccl_state() {
-  GpuState state{false, "NCCL", "no libnccl.so.2 was found",
-                 "programs that bring their own NCCL are recorded anyway, if it is 2.23 or newer"};
+  GpuState state{
+      false, "NCCL", "no libnccl.so.2 was found",
+      "the collectives of programs that bring their own NCCL are recorded anyway, if that NCCL is 2.23 or newer"};
   for (const std::string& path : nccl_paths()) {
     void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) continue;

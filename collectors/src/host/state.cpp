@@ -15,20 +15,23 @@ GpuState clock_state() {
   const int state = adjtimex(&time);
   if (state == -1) return {true, "host clock", "cannot be queried here", "nothing to do"};
   const bool synchronised = state != TIME_ERROR && (time.status & STA_UNSYNC) == 0;
-  return {synchronised, "host clock",
-          synchronised ? format("synchronized by a time service, to within {} µs", time.maxerror)
-                       : "not synchronized by a time service",
-          "only needed for recordings of several hosts: run chrony or ntpd on each host; rankscope also aligns their "
-          "clocks by collectives"};
+  return {
+      synchronised, "host clock",
+      synchronised ? format("synchronized by a time service, to within {} µs", time.maxerror)
+                   : "not synchronized by a time service",
+      "synchronized clocks are needed only to record several hosts: run chrony or ntpd on each host; rankscope also "
+      "aligns the clocks of hosts by means of collectives"};
 }
 
 GpuState file_state() {
   rlimit limit{};
   const bool known = getrlimit(RLIMIT_NOFILE, &limit) == 0;
   const bool enough = known && limit.rlim_cur >= enough_files;
-  return {enough, "open files", known ? format("up to {}", limit.rlim_cur) : "the limit cannot be read",
-          format("too low to sample all processes of a large job: run ulimit -n {} in the shell that starts rankscope",
-                 enough_files)};
+  return {
+      enough, "open files", known ? format("up to {}", limit.rlim_cur) : "the limit cannot be read",
+      format("sampling all processes of a large job needs {0} open files: run ulimit -n {0} in the shell that starts "
+             "rankscope",
+             enough_files)};
 }
 
 GpuState size_state() {
@@ -36,7 +39,7 @@ GpuState size_state() {
   const bool free = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
   return {free, "size of files",
           free ? "no limit" : format("up to {:.1f} MB", static_cast<double>(limit.rlim_cur) / 1e6),
-          "a recording stops when a file reaches this size: run ulimit -f unlimited"};
+          "events are lost when the file of a recorded process has reached this size: run ulimit -f unlimited"};
 }
 
 }  // namespace

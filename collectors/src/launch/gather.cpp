@@ -81,10 +81,10 @@ Result<fs::path> keep_unreadable(const fs::path& segment, const fs::path& out) {
 }
 
 Result<void> note_unreadable(const fs::path& segment, const Error& why, RecordSummary& summary) {
-  std::string note = why.message + "; this process is missing from the recording";
+  std::string note = why.message + "; the process that wrote this segment is missing from the recording";
   if (was_begun(segment)) {
     RS_TRY(const fs::path kept, keep_unreadable(segment, summary.out));
-    note += format(", and its file is kept as {}", kept.string());
+    note += format(", and the segment is kept as {}", kept.string());
   }
   summary.notes.push_back(std::move(note));
   ++summary.unreadable;

@@ -116,9 +116,8 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
   if (!seen.problem.empty()) notes.push_back("PyTorch: " + seen.problem);
   if (!used) {
     notes.emplace_back(
-        "PyTorch: no recorded Python program ran an operator of PyTorch, so no operators or steps were recorded; if "
-        "one did, note that python -I, -E and -S do not load the recorder's hook, and that the hook needs the module "
-        "ctypes");
+        "PyTorch: no recorded Python program reported operators or steps of PyTorch. If a program did use PyTorch, "
+        "note that python -I, -E and -S do not load the recorder's hook, and that the hook needs the module ctypes");
     return;
   }
   if (!seen.operators && seen.problem.empty())

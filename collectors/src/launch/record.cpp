@@ -156,7 +156,7 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   summary.notes.emplace_back(
       settings.collect.has(Source::host)
           ? "nothing was recorded: no process reported events to the recorder through CUDA, NCCL, NVTX, PyTorch or the "
-            "annotation API, and none ran for at least a second (0.2 s with a rank)"
+            "annotation API, and none ran for at least a second (0.2 s if it has a rank)"
           : "nothing was recorded: no process reported events to the recorder through CUDA, NCCL, NVTX, PyTorch or the "
             "annotation API");
 }
@@ -165,10 +165,11 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
 void note_details(DetailSet asked, RecordSummary& summary) {
   for (const DetailInfo& info : details()) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
-    summary.notes.push_back(
-        format("--{}: no {} were recorded, because no recorded process supports this option (the reference trainer "
-               "does; other programs support only --memory, on CUDA GPUs and with the source cupti)",
-               info.id, info.what));
+    summary.notes.push_back(format(
+        "--{}: no {} were recorded, because no recorded process supports this option. The reference trainer "
+        "supports it, and other programs can do so through the annotation API; --memory also works in every program "
+        "that uses CUDA, if the source cupti is recorded",
+        info.id, info.what));
   }
 }
 
@@ -263,8 +264,9 @@ Result<fs::path> find_inject_library() {
   for (const fs::path& beside : {folder, folder.parent_path() / "lib", folder.parent_path() / "bin"}) {
     if (fs::is_regular_file(beside / inject_library_name, error)) return beside / inject_library_name;
   }
-  return fail(ErrorKind::cannot_write, format("{} is not in {}, ../lib or ../bin; set {} to its path",
-                                              inject_library_name, folder.string(), variable::library));
+  return fail(ErrorKind::cannot_write,
+              format("{0} is not in {1}, nor in the folders lib and bin of {2}; set {3} to the path of {0}",
+                     inject_library_name, folder.string(), folder.parent_path().string(), variable::library));
 }
 
 namespace {

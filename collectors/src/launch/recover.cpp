@@ -133,9 +133,10 @@ Result<void> check_all_ended(const SpoolState& state) {
   wait_for_stragglers(state.path);  // those that are just ending
   const auto running = count_written(recording::segments_of(state.path));
   if (running == 0) return {};
-  return fail(ErrorKind::cannot_write, format("--recover: {} is still being written by {}; wait until {}",
-                                              state.path.string(), counted(running, "recorded process"),
-                                              running == 1 ? "it ends, or stop it" : "they end, or stop them"));
+  return fail(ErrorKind::cannot_write,
+              format("--recover: {} {} still writing to {}; wait until {}", counted(running, "recorded process"),
+                     running == 1 ? "is" : "are", state.path.string(),
+                     running == 1 ? "it ends, or stop it" : "they end, or stop them"));
 }
 
 /// Its recorder is gone, but the command may still start the processes that record.

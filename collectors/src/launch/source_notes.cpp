@@ -53,8 +53,9 @@ std::string nccl_note(const SourceStory& story) {
   if (story.nccl_processes == 0)
     return "nccl: no recorded process called NCCL, so none of its collectives were recorded";
   return format(
-      "nccl: NCCL{}{} did not load the profiler plugin, so only the calls of collectives are known; NCCL 2.23 or newer "
-      "loads it when the first communicator is created, if NCCL_PROFILER_PLUGIN does not name another plugin",
+      "nccl: NCCL{}{} did not load rankscope's profiler plugin, so only the calls of its collectives are known; NCCL "
+      "2.23 or newer loads the plugin when the first communicator is created, if NCCL_PROFILER_PLUGIN does not name "
+      "another plugin",
       story.nccl_version.empty() ? "" : " ", story.nccl_version);
 }
 
@@ -68,9 +69,9 @@ std::string profiler_note(std::uint64_t processes) {
 
 std::string silent_note(const SourceStory& story) {
   return format(
-      "nccl: NCCL{}{} loaded the profiler plugin and ran collectives, but reported none of them ({}): they were "
-      "recorded only as kernels. NCCL does not report each launch of a CUDA graph; --nccl kernel makes it do so. If "
-      "the program uses no CUDA graphs, please report this version of NCCL",
+      "nccl: NCCL{}{} loaded rankscope's profiler plugin and ran collectives, but reported none of them (in {}): they "
+      "were recorded only as kernels. If the program launches them with CUDA graphs, record with --nccl kernel: NCCL "
+      "then reports each launch. Otherwise, please report this version of NCCL",
       story.nccl_version.empty() ? "" : " ", story.nccl_version, counted(story.silent_plugins, "process"));
 }
 

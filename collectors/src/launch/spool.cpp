@@ -87,7 +87,7 @@ Result<fs::path> make_spool_folder() {
   if (base.empty()) base = "/tmp";
   std::string name = base + "/" + name_prefix() + "XXXXXX";
   if (mkdtemp(name.data()) == nullptr) {
-    return fail(ErrorKind::cannot_write, format("cannot create a folder for the events being recorded in {}: {}; set "
+    return fail(ErrorKind::cannot_write, format("cannot create a folder in {} for the recorded events: {}; set "
                                                 "RANKSCOPE_SPOOL to a writable node-local folder",
                                                 base, std::strerror(errno)));
   }

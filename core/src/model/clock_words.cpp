@@ -9,7 +9,7 @@ namespace rankscope {
 
 std::string clock_method_words(const ClockInfo& clock) {
   if (clock.method == "none") return "not synchronized";
-  if (clock.method == "unit_ends") return "ends of shared operations";
+  if (clock.method == "unit_ends") return "aligned by the ends of shared operations";
   if (clock.method == "wall_clock") return "wall clocks";
   if (clock.method == "assumed_shared") return "assumed to be shared";
   std::string method = clock.method;

@@ -11,8 +11,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events were lost because the ring buffer was full; where they are missing, idle time is overstated. Record with "
      "a larger --ring-kib or fewer sources in --collect."},
     {segments_unreadable, "segments_unreadable", data_loss,
-     "A segment file has no valid header and was left out, so the process that wrote it is missing. Copy the recording "
-     "again."},
+     "A segment file could not be read and was left out (for example, its header is damaged or has a newer format), so "
+     "the process that wrote it is missing. Copy the recording again, or use a newer rankscope."},
     {segment_cut, "segment_cut", data_loss,
      "A segment file ends in the middle of a chunk, so the last events of the process that wrote it are missing. Copy "
      "the recording again."},
@@ -23,11 +23,12 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The recording contains records of a newer version of the format; they were skipped. Use a newer rankscope to "
      "read them."},
     {names_lost, "names_lost", error,
-     "Some events refer to names that the file does not contain; they are shown without these names."},
+     "Some events refer to names that their file does not contain; these events are shown without the names."},
     {names_shortened, "names_shortened", info,
      "Some names or attributes were too long (more than 4000 bytes in a recording, or 64 KiB in a trace of the PyTorch "
      "profiler). In a recording, the end of such a name was replaced by a number, so that different names stay "
-     "different, and such attributes in JSON were left out. In a trace, such names and attributes were cut off."},
+     "different, and attributes in JSON that were too long were left out. In a trace, the ends of such names and "
+     "attributes were cut off."},
     {spans_unclosed, "spans_unclosed", info,
      "Some spans were still open when their process stopped. They are shown as ending at the last event of that "
      "process, and marked as cut."},
@@ -35,8 +36,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some ranks of the job are not in the recording, so the true waits may be longer than the ones shown. Record "
      "every rank."},
     {rank_unknown, "rank_unknown", error,
-     "The ranks of some processes are not known, or were guessed, so the work of these processes may be missing in the "
-     "report. Give --rank-env NAME when recording (or start the processes with torchrun or srun), or --rank-map "
+     "The ranks of some processes are not known, or were guessed, so the work of these processes may be missing from "
+     "the report. Give --rank-env NAME when recording (or start the processes with torchrun or srun), or --rank-map "
      "FILE=RANK when reading traces."},
     {rank_duplicate, "rank_duplicate", info,
      "Several processes have the same rank, for example a training process and its loader workers. The process with "
@@ -46,48 +47,49 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {negative_duration, "negative_duration", error,
      "Some events ended before they began; they are kept with length 0."},
     {collectives_open, "collectives_open", error,
-     "Some collectives have no end in the recording: the job was stopped, a rank was lost or hung, or a file is cut "
-     "off."},
+     "Some collectives have no end in the recording. Possible causes: the job was stopped, a rank was lost or hung, or "
+     "a file is cut off."},
     {collectives_unmatched, "collectives_unmatched", error,
-     "Some collectives have no partner on other ranks: a rank is missing, the recorded window cuts them off, or the "
-     "ranks called different collectives."},
+     "Some collectives have no partner on other ranks. Possible causes: a rank is missing, the recorded window cuts "
+     "the collectives off, or the ranks called different collectives."},
     {desync, "desync", error,
      "Ranks of one group called different operations at the same position in the group's sequence of operations. This "
      "is probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
-     "An operation in which every rank waits for all others ended on one rank before it began on another, so the "
-     "clocks disagree by more than their estimated error."},
+     "In some operations, every rank waits for all others; yet such an operation ended on one rank before it began on "
+     "another. The clocks of these ranks therefore disagree by more than their estimated error."},
     {clock_low, "clock_low", error,
      "The clocks of different hosts could not be aligned well. The report says how far apart they may be, and which "
      "comparisons it leaves out for this reason."},
     {manifest_unreadable, "manifest_unreadable", info,
-     "manifest.json is missing, or an impossibly large number of ranks was recorded, so some facts about the run are "
-     "unknown."},
+     "manifest.json is missing, or a file of the recording gives an impossibly large number of ranks, so some facts "
+     "about the run are unknown."},
     {steps_partial, "steps_partial", info,
-     "Steps that are cut off, incomplete or missing on some rank are left out of the statistics."},
+     "Steps that are cut off or otherwise incomplete on a rank are left out of the statistics."},
     {steps_uneven, "steps_uneven", info,
-     "Ranks recorded different steps; only the steps that all of them have are compared."},
+     "The ranks did not all record the same steps, or some ranks recorded none; only the steps that every rank with "
+     "steps has are compared."},
     {warmup_excluded, "warmup_excluded", info,
      "Slow steps at the beginning are left out of the statistics; --include-warmup counts them."},
     {no_comm_args, "no_comm_args", info,
-     "Some communication was recorded without a group or a sequence number. The operations are matched across ranks by "
-     "their order, or not at all."},
+     "Some communication was recorded without a group or a sequence number. These operations are matched across ranks "
+     "by their order, or not at all."},
     {pace_overruns, "pace_overruns", info,
      "Some compute blocks of the reference trainer took longer than their nominal time (--pace) because the machine "
      "was too busy, so times vary more than intended."},
     {processes_without_events, "processes_without_events", info,
-     "Some processes were only sampled from outside: they have host samples, but no events."},
+     "Some processes recorded no events; there are at most host samples of them."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
     {disk_full, "disk_full", data_loss,
      "Events were lost because the folder in which segments are written was full or a file-size limit was reached. Set "
      "RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)."},
     {attributes_dropped, "attributes_dropped", data_loss,
-     "The details of the events need more than 4 GiB; details beyond this limit were left out. Open fewer ranks or "
-     "steps at a time."},
+     "The details of the events need more than 4 GiB of memory; details beyond this limit were left out. Open fewer "
+     "ranks or steps at a time."},
     {not_gathered, "not_gathered", error,
      "A recorder is still running, or was killed before it gathered its segments from its node-local folder, which may "
-     "be cleared at any time. `rankscope doctor` on that host shows the folder; `rankscope record --recover FOLDER` "
-     "gathers the segments in it."},
+     "be cleared at any time. `rankscope doctor` on the recorder's host shows the folder; `rankscope record --recover "
+     "FOLDER` gathers the segments in it."},
     {processes_not_recorded, "processes_not_recorded", data_loss,
      "No segment could be created for some processes, so they are missing. Set RANKSCOPE_SPOOL to a writable folder "
      "with free space."},
@@ -105,16 +107,16 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {events_repaired, "events_repaired", info,
      "Some events contain strings with unescaped quotes, so the ends of these strings had to be guessed."},
     {events_incomplete, "events_incomplete", data_loss,
-     "Events without a name, category, thread or time, and collectives that were exported incompletely, were left "
-     "out."},
+     "Events that lack a field (such as the name, category, thread or time), and collectives that were exported "
+     "incompletely, were left out."},
     {events_unsupported, "events_unsupported", info,
      "Events of kinds that the profiler itself never writes (begin/end pairs, flow events of other tools) were left "
      "out."},
     {categories_unknown, "categories_unknown", info,
      "Events of unknown categories are kept as plain ranges and are not part of the breakdown of a rank's time."},
     {times_unusable, "times_unusable", data_loss,
-     "Some device activities were left out because their recorded times are impossible (for example, 0, or longer "
-     "than a day). The time that they really took counts as idle."},
+     "Some events, such as device activities, were left out because their recorded times are impossible (for example, "
+     "0, or longer than a day). If device activities were left out, the time in which they ran counts as idle."},
     {time_rounded_us, "time_rounded_us", info,
      "The trace has times in whole microseconds: events shorter than 1 us may have no length, and their order within 1 "
      "us is unknown."},
@@ -143,8 +145,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The export lacks NCCL's descriptions of its calls, so bytes and communicators are unknown. Export the report "
      "again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     {source_warnings, "source_warnings", info,
-     "Nsight Systems reported problems when it made the recording; `rankscope dump` shows them in the metadata "
-     "nsys.message."},
+     "Nsight Systems reported problems when it made the recording; `rankscope dump` shows them as metadata "
+     "(nsys.message)."},
     {collectives_alone, "collectives_alone", info,
      "For some collectives, no other member was recorded, so it is not known how much of their time is waiting. Record "
      "all ranks of the job in one recording."},
@@ -164,7 +166,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The CUDA profiler ran out of buffers, so some kernels, copies or calls were lost; where they are missing, idle "
      "time is overstated. Record fewer steps (--window)."},
     {activities_unknown, "activities_unknown", info,
-     "Records of the CUDA profiler with an unknown kind or length were left out. Use a newer rankscope."},
+     "The CUDA profiler delivered records of unknown kinds or lengths; these were left out. Use a newer rankscope."},
     {sources_failed, "sources_failed", error,
      "Some requested sources could not record. `rankscope record` printed the reason when it ended; it is also in the "
      "metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
@@ -185,9 +187,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The GPUs' counters were sampled (--pm-sampling), which may keep the GPUs' clocks fixed. Compare durations only "
      "with recordings made the same way."},
     {comm_not_announced, "comm_not_announced", info,
-     "NCCL reported operations that the program had not announced (collective_enqueued in annotate.h), although it "
-     "announced other operations of the same ranks. Reported and announced operations are both counted, so the number "
-     "of bytes may be too high. Announce each operation before NCCL is called, on the thread that calls it."},
+     "NCCL reported operations that the program had not announced (collective_enqueued in annotate.h), although the "
+     "program announced other operations of the same ranks. Reported and announced operations are both counted, so the "
+     "number of bytes may be too high. Announce each operation before NCCL is called, on the thread that calls it."},
     {comm_announced_only, "comm_announced_only", info,
      "NCCL did not report some of the collectives that the program announced, although it reported others of the same "
      "group. The times of the unreported ones were taken on the host."},
@@ -195,9 +197,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Collectives of process groups that torch.distributed did not create were left out: time in them counts as "
      "compute or idle. Create the groups with init_process_group or new_group."},
     {comm_without_groups, "comm_without_groups", info,
-     "Communication of libraries whose traces name no group (Gloo, MPI, DeepEP, NVSHMEM and others) is matched across "
-     "ranks by its end time, or not at all. To get the groups of PyTorch's Gloo backend, record with `rankscope "
-     "record`."},
+     "For some libraries (Gloo, MPI, DeepEP, NVSHMEM and others), traces do not name the groups that communicate. "
+     "Their communication is matched across ranks by its end time, or not at all. To get the groups of PyTorch's Gloo "
+     "backend, record with `rankscope record`."},
     {tails_lost, "tails_lost", data_loss,
      "For some ranks, the file is complete, but its events end long before those of the other ranks: the profiler lost "
      "the later events. Steps that continue after a rank's last recorded work are left out. Record fewer steps at a "
@@ -216,15 +218,14 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "a time, or use larger buffers."},
     {texts_hidden, "texts_hidden", info,
      "In strings that seem to contain passwords, tokens or other secrets, each secret is shown as ***. The input "
-     "itself may still contain the secrets: do not send it to others, but send a pack of it (`rankscope pack`). "
+     "itself may still contain the secrets: instead of the input, send others a pack of it (`rankscope pack`). "
      "--keep-texts shows the strings as they were recorded."},
     {processes_without_rank, "processes_without_rank", info,
      "Some processes, such as launchers, have events but no rank. They recorded no kernels, copies, collectives or "
      "steps, so they are not ranks of the job."},
     {recorder_threads_refused, "recorder_threads_refused", error,
-     "The recorder could not start its thread, at first or at all, so samples are missing and events may have been "
-     "lost. "
-     "Allow more threads (ulimit -u, or the pids limit of the container or job)."},
+     "The recorder could not start its thread, or started it only at a later attempt, so samples are missing and "
+     "events may have been lost. Allow more threads (ulimit -u, or the pids limit of the container or job)."},
 }};
 
 constexpr bool in_order() {

@@ -99,7 +99,7 @@ TEST(SkewedClocks, AreToldInTextJsonAndPage) {
   const auto run = with_skewed_clocks(*slow_by(10), {{}, {3'000'000, 40}, {-7'000'000, 0}, {20'000, -30}});
   const Report report = analyze(*run, {});
   const std::string text = render_text(report, *run, {}, Colour::no);
-  EXPECT_THAT(text, HasSubstr("Clocks: ends of shared operations, ±"));
+  EXPECT_THAT(text, HasSubstr("Clocks: aligned by the ends of shared operations, ±"));
   EXPECT_THAT(text, HasSubstr("4 clocks were aligned by the ends of operations"));
   const std::string json = render_json(report, *run, {});
   EXPECT_THAT(json, HasSubstr("\"method\": \"unit_ends\""));

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "rankscope/core/recording/format.h"
@@ -97,10 +99,9 @@ struct Case {
   std::function<void(const Recording&)> lose;
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> all{
-      {"MissingSegment", [](const Recording& run) { fs::remove(run.segment(1)); }},
-      {"LostFirstRank", [](const Recording& run) { fs::remove(run.segment(0)); }},
+/// Of processes and of the command: how they ended, and how far they came.
+std::vector<Case> ended_early() {
+  return {
       {"KilledRun", kill_in_the_middle},
       {"KilledRunOfAnUnknownCommand",
        [](const Recording& run) {
@@ -111,15 +112,6 @@ std::vector<Case> cases() {
        [](const Recording& run) {
          replace_with_shorter_runs(run, {1});
          overwrite(run.segment(1), offsetof(recording::SegmentHeader, end), std::uint32_t{0});
-       }},
-      {"RingOverflow",
-       [](const Recording& run) {
-         overwrite(run.segment(1), offsetof(recording::SegmentHeader, events_dropped), std::uint64_t{5});
-       }},
-      {"DiskFull",
-       [](const Recording& run) {
-         overwrite(run.segment(1), offsetof(recording::SegmentHeader, events_dropped), std::uint64_t{5});
-         overwrite(run.segment(1), offsetof(recording::SegmentHeader, extents_refused), std::uint64_t{1});
        }},
       {"NonZeroExitOfARank",
        [](const Recording& run) {
@@ -138,6 +130,23 @@ std::vector<Case> cases() {
       {"FewerStepsThanPlanned",
        [](const Recording& run) {
          replace_with_shorter_runs(run, {0, 1, 2});
+       }},
+  };
+}
+
+/// Of what was recorded.
+std::vector<Case> lost_data() {
+  std::vector<Case> all{
+      {"MissingSegment", [](const Recording& run) { fs::remove(run.segment(1)); }},
+      {"LostFirstRank", [](const Recording& run) { fs::remove(run.segment(0)); }},
+      {"RingOverflow",
+       [](const Recording& run) {
+         overwrite(run.segment(1), offsetof(recording::SegmentHeader, events_dropped), std::uint64_t{5});
+       }},
+      {"DiskFull",
+       [](const Recording& run) {
+         overwrite(run.segment(1), offsetof(recording::SegmentHeader, events_dropped), std::uint64_t{5});
+         overwrite(run.segment(1), offsetof(recording::SegmentHeader, extents_refused), std::uint64_t{1});
        }},
       {"ProcessNotRecorded",
        [](const Recording& run) {
@@ -158,6 +167,12 @@ std::vector<Case> cases() {
   for (const std::uintmax_t percent : {10U, 30U, 50U, 70U, 95U})
     all.push_back({"DamagedChunkAt" + std::to_string(percent) + "Percent",
                    [percent](const Recording& run) { damage_at_percent(run, percent); }});
+  return all;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = ended_early();
+  std::ranges::move(lost_data(), std::back_inserter(all));
   return all;
 }
 

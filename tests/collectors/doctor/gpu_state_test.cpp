@@ -124,7 +124,7 @@ TEST(GpuState, PyTorchIsFoundInTheActiveEnvironment) {
   write(packages / "torch/version.py", "__version__ = '2.9.1+cu130'\ncuda: Optional[str] = '13.0'\n");
   EXPECT_EQ(state_of("PyTorch").found, "2.9.1+cu130 in " + packages.string());
   write(packages / "torch/version.py", "__version__ = '2.9.1+cpu'\ncuda: Optional[str] = None\n");
-  EXPECT_THAT(state_of("PyTorch").found, HasSubstr("for the CPU"));
+  EXPECT_THAT(state_of("PyTorch").found, HasSubstr("without CUDA"));
 }
 
 TEST(GpuState, PermissionForCountersIsThatOfTheModuleOrOfThisProcess) {

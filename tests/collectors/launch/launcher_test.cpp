@@ -206,7 +206,8 @@ TEST(Launcher, AProcessWhoseSegmentCannotBeReadIsNotSaidToHaveDoneNothing) {
   EXPECT_EQ(recorded.status, 0);
   EXPECT_EQ(recorded.summary.processes, 0U);
   EXPECT_EQ(recorded.summary.unreadable, 1U);
-  EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("this process is missing from the recording")));
+  EXPECT_THAT(recorded.summary.notes,
+              ElementsAre(HasSubstr("the process that wrote this segment is missing from the recording")));
 }
 
 TEST(Launcher, AHostWithoutGpuIsSaidOnceAndTheRestIsRecorded) {

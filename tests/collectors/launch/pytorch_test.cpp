@@ -250,7 +250,7 @@ TEST(PyTorchHook, SaysThatNoProgramRanAnOperator) {
   const Folder folder;
   const Variable rank{"RANK", "0"};
   EXPECT_THAT(record(folder, observed({"python3", "-I", "-c", "import time; time.sleep(0.8)"})).summary.notes,
-              ElementsAre(HasSubstr("PyTorch: no recorded Python program ran an operator of PyTorch")));
+              ElementsAre(HasSubstr("PyTorch: no recorded Python program reported operators or steps of PyTorch")));
 }
 
 TEST(PyTorchHook, GivesNoOperatorsToAThreadThatHadNoneBeforeItsProfiler) {
@@ -341,7 +341,7 @@ TEST(PyTorchHook, ThatCannotRunLeavesTheProgramAlone) {
   EXPECT_EQ(said, "of the user: True\n");
   EXPECT_THAT(
       recorded.summary.notes,
-      ElementsAre(AllOf(HasSubstr("PyTorch: no recorded Python program ran an operator"), HasSubstr("ctypes"))));
+      ElementsAre(AllOf(HasSubstr("PyTorch: no recorded Python program reported operators"), HasSubstr("ctypes"))));
 }
 
 TEST(PyTorchHook, DoesWithoutWhatABuildOfPyTorchLacks) {

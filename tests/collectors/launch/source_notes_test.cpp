@@ -101,7 +101,7 @@ TEST(SourceNotes, AnNcclThatTakesThePluginAndReportsNoCollectiveIsToldWithItsVer
     return source_notes(sources_from(asked).value(), summary, nvidia);
   };
   EXPECT_THAT(notes(5, 0, ""),
-              ElementsAre(AllOf(HasSubstr("NCCL 2.28.9"), HasSubstr("reported none of them (2 processes)"))));
+              ElementsAre(AllOf(HasSubstr("NCCL 2.28.9"), HasSubstr("reported none of them (in 2 processes)"))));
   EXPECT_THAT(notes(5, 5, ""), IsEmpty());
   EXPECT_THAT(notes(0, 0, ""), IsEmpty()) << "no collective ran";
   EXPECT_THAT(notes(5, 0, "cupti"), IsEmpty()) << "NCCL was not asked";

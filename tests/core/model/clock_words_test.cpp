@@ -6,7 +6,8 @@ namespace rankscope {
 namespace {
 
 TEST(ClockWords, NameTheMethodAndTheError) {
-  EXPECT_EQ(clock_words({"unit_ends", nanoseconds{31'200}}), "clocks: ends of shared operations, ±31.200 µs");
+  EXPECT_EQ(clock_words({"unit_ends", nanoseconds{31'200}}),
+            "clocks: aligned by the ends of shared operations, ±31.200 µs");
   EXPECT_EQ(clock_words({"wall_clock", nanoseconds{1'000'000}}), "clocks: wall clocks, ±1.000 ms");
   EXPECT_EQ(clock_words({"assumed_shared", nanoseconds{50}}), "clocks: assumed to be shared, ±50 ns");
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/core/recording/manifest.h"

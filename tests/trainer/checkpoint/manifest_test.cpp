@@ -146,7 +146,8 @@ TEST(Manifest, ElementsThatNobodyWroteAreCounted) {
   CheckpointManifest manifest = sample();
   EXPECT_TRUE(check_complete(manifest));
   manifest.files.pop_back();
-  EXPECT_EQ(check_complete(manifest).error().message, "no rank wrote 6 of the 12 elements of w");
+  EXPECT_EQ(check_complete(manifest).error().message,
+            "the files lack 6 of the 12 elements of w, since no rank wrote them");
 }
 
 }  // namespace

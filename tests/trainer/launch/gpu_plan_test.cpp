@@ -90,7 +90,7 @@ TEST(GpuPlan, RanksShareGpusOnlyWhereThatIsAllowed) {
   EXPECT_EQ(gpus, (std::vector{0, 1, 0, 1, 0}));
   Placement of_two_hosts = place(0, 2);
   of_two_hosts.world_size = 4;
-  EXPECT_THAT(refusal(options, of_two_hosts, {.devices = 1}), HasSubstr("the ranks of one machine"));
+  EXPECT_THAT(refusal(options, of_two_hosts, {.devices = 1}), HasSubstr("all ranks on one machine"));
 }
 
 TEST(GpuPlan, NcclTakesRanksThatShareForHostsOfTheirOwn) {

@@ -213,19 +213,20 @@ TEST(ScheduleFile, ErrorsNameTheLineAndWhatIsWrongInIt) {
   EXPECT_EQ(wrong("\n \n"),
             "--schedule s.csv: it contains no schedule; write one line per rank with actions such as 0F0,0F1,0B0,0B1");
   EXPECT_EQ(wrong("0F0,0B0\n1F0,1X0\n"),
-            "--schedule s.csv: line 2: '1X0' is not an action; write a stage, one of F, B, I and W, and a micro-batch, "
-            "such as 1F0");
+            "--schedule s.csv: line 2: '1X0' is not an action; write the number of a stage, a letter (F, B, I or W) "
+            "and the number of a micro-batch, such as 1F0");
   EXPECT_THAT(wrong("0F0,0B99999999\n"), HasSubstr("line 1: '0B99999999' is not an action"));
   EXPECT_THAT(wrong("0F0,-1B0\n"), HasSubstr("line 1: '-1B0' is not an action"));
   EXPECT_THAT(wrong("0F0,0B0\n\n1F0,1B0\n"), HasSubstr("line 2: it has no action"));
-  EXPECT_EQ(wrong("0F0,0B0\n0F1,0B1\n"), "--schedule s.csv: line 2: 0F1: stage 0 belongs to line 1");
+  EXPECT_EQ(wrong("0F0,0B0\n0F1,0B1\n"),
+            "--schedule s.csv: line 2: 0F1: stage 0 belongs to line 1; write all actions of a stage in one line");
   EXPECT_EQ(wrong("0F0,0B0,0F0\n"), "--schedule s.csv: line 1: 0F0 appears twice");
   EXPECT_EQ(wrong("0F0,0B0\n2F0,2B0\n"), "--schedule s.csv: line 2: there is a stage 2, but no line has stage 1");
   EXPECT_EQ(wrong("0F0,0B0,0F1,0B1\n1F0,1B0\n"),
-            "--schedule s.csv: line 2: stage 1 has no micro-batch 1, but other stages go up to 1");
+            "--schedule s.csv: line 2: stage 1 has no micro-batch 1, but other stages have micro-batches up to 1");
   EXPECT_EQ(wrong("0B0\n"), "--schedule s.csv: line 1: 0F0 is missing");
-  EXPECT_EQ(wrong("0B0,0F0\n"), "--schedule s.csv: line 1: 0B0 comes before 0F0");
-  EXPECT_EQ(wrong("0F0,0W0,0I0\n"), "--schedule s.csv: line 1: 0W0 comes before 0I0");
+  EXPECT_EQ(wrong("0B0,0F0\n"), "--schedule s.csv: line 1: 0B0 must come after 0F0");
+  EXPECT_EQ(wrong("0F0,0W0,0I0\n"), "--schedule s.csv: line 1: 0W0 must come after 0I0");
   EXPECT_EQ(wrong("0F0,0I0\n"),
             "--schedule s.csv: line 1: 0F0 has no complete backward pass: it needs 0B0, or 0I0 and 0W0");
   EXPECT_EQ(wrong("0F0,0B0,0W0\n"),

@@ -146,8 +146,9 @@ Result<void> check_complete(const CheckpointManifest& manifest) {
   for (const TensorInfo& tensor : manifest.tensors) {
     const std::int64_t elements = elements_of(tensor).value_or(0);
     if (held[tensor.name] != elements)
-      return fail(ErrorKind::not_computable, format("no rank wrote {} of the {} elements of {}",
-                                                    elements - held[tensor.name], elements, tensor.name));
+      return fail(ErrorKind::not_computable,
+                  format("the files lack {} of the {} elements of {}, since no rank wrote them",
+                         elements - held[tensor.name], elements, tensor.name));
   }
   return {};
 }

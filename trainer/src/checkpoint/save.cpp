@@ -220,8 +220,8 @@ class Saving {
       for (TensorInfo& tensor : part.tensors) {
         const auto [known, is_new] = tensors.emplace(tensor.name, tensor);
         if (!is_new && known->second != tensor)
-          return cannot_save(final_, format("{} has a different type or shape on rank {} than on the ranks before it",
-                                            tensor.name, rank));
+          return cannot_save(
+              final_, format("{} has a different type or shape on rank {} than on lower ranks", tensor.name, rank));
       }
       for (CheckpointFile& file : part.files) manifest.files.push_back(std::move(file));
     }

@@ -64,7 +64,7 @@ std::int64_t update_space(const std::vector<Updated>& order, const OptimizerOpti
 
 void add_update_space(Moment& update, const std::vector<Updated>& order, const OptimizerOptions& options) {
   update.add("temporaries of the update", update_space(order, options),
-             "of one parameter at a time, minus the gradients that are already freed");
+             "for one parameter at a time, minus the gradients that are already freed");
 }
 
 class MemoryOf {

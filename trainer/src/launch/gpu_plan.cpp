@@ -43,7 +43,7 @@ std::string obstacle_of(const TrainOptions& options, const Placement& place, con
   if (driver.devices == 0) return "this process sees no NVIDIA GPU";
   if (options.device.share_gpu) {
     if (place.world_size == place.local_world_size) return {};
-    return "--share-gpu is for the ranks of one machine";
+    return "--share-gpu needs all ranks on one machine";
   }
   const int each = devices_of(options);
   const int needed = each * place.local_world_size;

@@ -58,8 +58,9 @@ Result<void> check_for_mode(const TrainOptions& o) {
                                          modes_that_take(rule.option), o.mode->name, rule.advice));
   }
   if (o.mesh.zero1 && (corrupts(o) || o.check_replicas != 0)) {
-    return fail(ErrorKind::usage, format("{} cannot be used with --zero1, since an update replaces the damaged values",
-                                         corrupts(o) ? "--fault corrupt" : "--check-replicas"));
+    return fail(ErrorKind::usage,
+                format("{} cannot be used with --zero1, since each update makes the copies of the model equal again",
+                       corrupts(o) ? "--fault corrupt" : "--check-replicas"));
   }
   if (o.mode->work == Work::tiles && !is_convolutional(o.model.kind)) {
     return fail(ErrorKind::usage, format("--parallel {} cuts images: it needs a convolutional model ({}), not {}",

@@ -61,17 +61,17 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
   add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp" + other_default_models() + ")");
   add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
   app.add_option("--layers", o.model.layers,
-                 "Layers of gpt or mlp (default: set by --scale; at least two for each stage or device)")
+                 "Layers of gpt or mlp (default: set by --scale, but at least two for each stage or device)")
       ->check(CLI::Range(1, 1000));
   app.add_option("--hidden", o.model.hidden, "Width of gpt or mlp (default: set by --scale)")
       ->check(CLI::Range(1, 65536));
   app.add_option("--heads", o.model.heads,
-                 "Attention heads of gpt (default: set by --scale; in tp and tp+sp, at least one per rank)")
+                 "Attention heads of gpt (default: set by --scale, but in tp and tp+sp at least one per rank)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--seq", o.model.sequence, "Tokens per sample of gpt (default: set by --scale)")
       ->check(CLI::Range(1, 65536));
   app.add_flag("--unused-head", o.model.unused_head,
-               "Add a second head that is not used in odd steps (needs --find-unused)");
+               "Add a second output layer (head) to mlp and leave it out in odd steps (needs --find-unused)");
 }
 
 void add_training_options(CLI::App& app, TrainOptions& o) {
@@ -135,7 +135,7 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
                  "Training processes on this machine (default: set by the launcher, otherwise 1)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--devices", o.devices,
-                 format("Devices of each process in {} (default 2); on the CPU each is a thread",
+                 format("Devices of each process in {} (default 2); on the CPU, each device is a thread",
                         modes_that_take(ModeOption::devices)))
       ->check(CLI::Range(1, 64));
   add_choice(app, "--device", o.device.wish, device_names,
@@ -168,7 +168,7 @@ void add_pipeline_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::Range(1, 64));
   app.add_option(
       "--split", pipeline.split,
-      "Blocks of the model in each stage or on each device, such as 2,1,3 (default: balanced by their work)");
+      "How many blocks of the model each stage or device has, such as 2,1,3 (default: balanced by their work)");
   app.add_option("--write-schedule", pipeline.write_schedule, "Write the schedule of the pipeline to this CSV file");
 }
 
@@ -217,7 +217,7 @@ void add_mesh_options(CLI::App& app, TrainOptions& o) {
       ->check(CLI::Range(1, 65536));
   app.add_option("--tp", mesh.shape.tensor, "Ranks that share each layer in 3d (default 1)")
       ->check(CLI::Range(1, 65536));
-  app.add_option("--pp", mesh.shape.pipeline, "Ranks of a pipeline in 3d (default 1)")->check(CLI::Range(1, 65536));
+  app.add_option("--pp", mesh.shape.pipeline, "Ranks of each pipeline in 3d (default 1)")->check(CLI::Range(1, 65536));
   app.add_flag(
       "--sequence-parallel", [&mesh](std::int64_t) { mesh.sequence = SequenceParallel::yes; },
       "In 3d, ranks that share layers also share the sequence (like tp+sp)");
@@ -255,8 +255,9 @@ void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--timeout", raw.timeout, "Seconds to wait for a rank that does not answer")
       ->capture_default_str()
       ->check(CLI::Range(1.0, 86400.0));
-  app.add_option("--dump-gradients", o.dump_gradients,
-                 "Write the losses and gradients of each step to this file (rank 0); an existing file is overwritten");
+  app.add_option(
+      "--dump-gradients", o.dump_gradients,
+      "Let rank 0 write the losses and gradients of each step to this file; an existing file is overwritten");
 }
 
 Result<PaceOptions> parse_pace(const std::string& text, bool given) {

@@ -14,7 +14,8 @@ namespace {
 using enum PipelinePart;
 
 constexpr Bounds<std::int32_t> bounds{.least = 0, .most = 65535};  // of a stage or micro-batch
-constexpr std::string_view form = "write a stage, one of F, B, I and W, and a micro-batch, such as 1F0";
+constexpr std::string_view form =
+    "write the number of a stage, a letter (F, B, I or W) and the number of a micro-batch, such as 1F0";
 
 std::optional<StageAction> action_from(std::string_view text) {
   const auto stage = take_number(text, bounds);
@@ -87,7 +88,8 @@ class Reader {
       if (!action) return wrong(rank, format("'{}' is not an action; {}", cell, form));
       const auto [owner, added] = owners_.emplace(action->stage, rank);
       if (owner->second != rank)
-        return wrong(rank, format("{}: stage {} belongs to line {}", cell, action->stage, owner->second + 1));
+        return wrong(rank, format("{}: stage {} belongs to line {}; write all actions of a stage in one line", cell,
+                                  action->stage, owner->second + 1));
       auto& positions = positions_[{action->stage, action->micro_batch}];
       if (!positions.of.emplace(action->part, actions.size()).second)
         return wrong(rank, format("{} appears twice", cell));
@@ -113,8 +115,8 @@ class Reader {
       for (std::int32_t micro = 0; micro < plan_.micro_batches; ++micro) {
         const auto found = positions_.find({stage, micro});
         if (found == positions_.end())
-          return wrong(rank, format("stage {} has no micro-batch {}, but other stages go up to {}", stage, micro,
-                                    plan_.micro_batches - 1));
+          return wrong(rank, format("stage {} has no micro-batch {}, but other stages have micro-batches up to {}",
+                                    stage, micro, plan_.micro_batches - 1));
         RS_TRY_VOID(check_parts(rank, stage, micro));
       }
     return {};
@@ -125,7 +127,7 @@ class Reader {
     const auto text = [&](PipelinePart part) { return text_of({part, stage, micro}); };
     const auto comes_first = [&](PipelinePart first, PipelinePart then) -> Result<void> {
       if (!has.has(then) || has.of.at(first) < has.of.at(then)) return {};
-      return wrong(rank, format("{} comes before {}", text(then), text(first)));
+      return wrong(rank, format("{} must come after {}", text(then), text(first)));
     };
     if (!has.has(forward)) return wrong(rank, format("{} is missing", text(forward)));
     const bool split = has.has(backward_input) && has.has(backward_weight);

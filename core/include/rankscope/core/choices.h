@@ -17,7 +17,7 @@ struct Source {
 inline constexpr std::array sources{
     Source{"annotate", "spans and collectives that a program reports through annotate.h"},
     Source{"nvtx", "NVTX ranges, marks and payloads, including those of NCCL's functions"},
-    Source{"host", "samples of CPU time, memory, context switches, page faults, I/O and pressure"},
+    Source{"host", "samples of CPU time, memory, context switches, page faults, I/O and pressure (PSI)"},
     Source{"cupti", "kernels, copies and CUDA calls"},
     Source{"nccl", "collectives inside NCCL, through its profiler plugin"},
     Source{"nvml", "samples of busy time, memory, power, clocks and links of the GPUs"},

@@ -71,10 +71,9 @@ tl::unexpected<Error> no_segments(const fs::path& path) {
         format("{} contains no segments: no process could be recorded, or the copy is incomplete", path.string()));
   return fail(
       ErrorKind::unreadable,
-      format(
-          "{} contains no segments yet: its recorder {} (host and process) is still running, or was killed before it "
-          "gathered them from {}; if it was killed, run `rankscope record --recover {}` on that host",
-          path.string(), marks.front().recorder, marks.front().spool.string(), marks.front().spool.string()));
+      format("{} contains no segments yet: its recorder ({}, as HOST-PID) is still running, or was killed before it "
+             "gathered them from {}; if it was killed, run `rankscope record --recover {}` on that host",
+             path.string(), marks.front().recorder, marks.front().spool.string(), marks.front().spool.string()));
 }
 
 struct OpenSegments {

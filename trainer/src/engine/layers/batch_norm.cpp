@@ -62,7 +62,8 @@ struct SynchronizedNorm : torch::autograd::Function<SynchronizedNorm> {
     // NOLINTEND(readability-function-size, performance-unnecessary-value-param)
     const Moments all = moments_of_all(input, *group, name + " forward");
     if (all.count <= 1) {
-      throw std::runtime_error{format("{}: batch normalization needs more than one value per channel", name)};
+      throw std::runtime_error{
+          format("{}: batch normalization needs more than one value per channel; use a larger batch", name)};
     }
     const at::Tensor scale = (all.squares / all.count + eps).rsqrt();
     running.mean.lerp_(all.mean, running.momentum);

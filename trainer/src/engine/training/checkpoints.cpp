@@ -187,7 +187,7 @@ Result<std::int64_t> Checkpoints::resume() {
   if (facts_of(plan_, facts.step).cursor != facts.cursor) {
     return fail(ErrorKind::usage,
                 format("{}: with these values of --ranks and --accumulate, training would continue with different "
-                       "samples; use the values with which it was saved ({})",
+                       "samples; use the values with which this checkpoint was saved ({})",
                        checkpoint.path(), counted(static_cast<std::uint64_t>(facts.world_size), "rank")));
   }
   if (options.resume == Resume::yes && facts.step >= plan_.plan.steps) {

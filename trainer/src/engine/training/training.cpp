@@ -158,9 +158,9 @@ Result<void> check_replicas(const Replicated& own, std::int64_t done) {
   for (const auto& row : ranks_of)
     if (!is_majority || row.first != most->first) odd.insert(odd.end(), row.second.begin(), row.second.end());
   std::ranges::sort(odd);
-  const std::string which =
-      is_majority ? format("{} differ{} from the other {}", named(odd), odd.size() == 1 ? "s" : "", most->second.size())
-                  : format("{} differ, and nothing shows which of them is right", named(odd));
+  const std::string which = is_majority ? format("{} differ{} from the other {} ranks", named(odd),
+                                                 odd.size() == 1 ? "s" : "", most->second.size())
+                                        : format("{} differ, and nothing shows which of them is right", named(odd));
   return fail(ErrorKind::not_computable,
               format("after {} the copies of the model are not the same: {}; memory was damaged, or an update "
                      "differed between ranks; continue from a checkpoint with --resume",
@@ -202,8 +202,8 @@ void describe(const WorkerPlan& run, const WorkerDescription& worker) {
              worker.pace_ms > 0 ? format("paced: {} ms of nominal compute per step", worker.pace_ms) : "not paced"));
   if (options.dtype == DataType::bf16 && !run.place.gpu && !computes_bf16(cpu_features())) {
     log_progress(
-        "this processor has no instructions for bf16 (avx512_bf16, amx_bf16 or Arm's bf16): results are the same, but "
-        "steps take longer than with --dtype f32");
+        "this processor has no instructions for bf16 (avx512_bf16, amx_bf16 or Arm's bf16): this does not change the "
+        "results of bf16, but steps take longer than with --dtype f32");
   }
   if (!faults.empty()) log_progress(format("injected faults: {}", faults));
 }
