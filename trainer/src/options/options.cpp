@@ -61,7 +61,8 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
   add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp" + other_default_models() + ")");
   add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
   app.add_option("--layers", o.model.layers,
-                 "Layers of gpt or mlp (default: set by --scale, but at least two for each stage or device)")
+                 "Layers of gpt or mlp (default: set by --scale, but at least two per stage, and per device in mp and "
+                 "ddp+mp)")
       ->check(CLI::Range(1, 1000));
   app.add_option("--hidden", o.model.hidden, "Width of gpt or mlp (default: set by --scale)")
       ->check(CLI::Range(1, 65536));
