@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,16 +49,18 @@ class Variable {
   bool was_set_ = false;
 };
 
-/// For a test in which a program that is not built here (Python, sh, sleep) records on another thread than its main
-/// one. The preloaded recorder brings libtsan, but behind libc, which therefore starts the threads and tells libtsan
-/// nothing of them: the first call of the recorder on a thread of the program ends it, and the recorder's own thread is
-/// not even started, since libtsan's thread-local storage (767 KiB) does not fit on its stack. So there are no host
-/// samples of processes with events. What the main thread tells is recorded.
 #if defined(__SANITIZE_THREAD__)
-#define SKIP_UNDER_THREAD_SANITIZER() GTEST_SKIP() << "without ThreadSanitizer in it, only its main thread records"
+#define SKIP_UNDER_THREAD_SANITIZER(why) GTEST_SKIP() << (why)
 #else
-#define SKIP_UNDER_THREAD_SANITIZER() static_cast<void>(0)
+#define SKIP_UNDER_THREAD_SANITIZER(why) static_cast<void>(0)
 #endif
+
+/// Why to skip a test in which a program that is not built here (Python, sh, sleep) records on another thread than its
+/// main one. The preloaded recorder brings libtsan, but behind libc, which therefore starts the threads and tells
+/// libtsan nothing of them: the first call of the recorder on a thread of the program ends it, and the recorder's own
+/// thread is not even started, since libtsan's thread-local storage (767 KiB) does not fit on its stack. So there are
+/// no host samples of processes with events. What the main thread tells is recorded.
+inline constexpr std::string_view only_main_thread = "without ThreadSanitizer in it, only its main thread records";
 
 /// In a sanitized build the recorder brings the sanitizer into programs without it, and leaks on purpose.
 inline void prepare_sanitizer() {

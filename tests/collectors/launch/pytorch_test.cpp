@@ -213,7 +213,7 @@ std::string told_of_profiler(std::string_view activity, bool cuda) {
 }
 
 TEST(PyTorchHook, TellsThatATorchProfilerGetsNoGpuWhereTheRecorderUsesCupti) {
-  SKIP_UNDER_THREAD_SANITIZER();
+  SKIP_UNDER_THREAD_SANITIZER(only_main_thread);
   EXPECT_EQ(told_of_profiler("CUDA", true), "the recorder uses CUPTI");
   EXPECT_EQ(told_of_profiler("CPU", true), "") << "it asks for nothing that it does not get";
   EXPECT_EQ(told_of_profiler("CUDA", false), "") << "the recorder does not use CUPTI";
@@ -325,7 +325,7 @@ TEST(PyTorchHook, IsThereOnceInARecordingInsideARecording) {
 }
 
 TEST(PyTorchHook, ThatCannotRunLeavesTheProgramAlone) {
-  SKIP_UNDER_THREAD_SANITIZER();
+  SKIP_UNDER_THREAD_SANITIZER(only_main_thread);
   const Folder folder;
   fs::create_directory(folder / "modules");
   std::ofstream{folder / "modules/ctypes.py"} << "raise ImportError('no ctypes here')\n";

@@ -53,7 +53,7 @@ Told told_of(const Run& run) {
 }
 
 TEST(PythonStacks, AreSampledOfTheProgramAndItsWorkers) {
-  SKIP_UNDER_THREAD_SANITIZER();
+  SKIP_UNDER_THREAD_SANITIZER(only_main_thread);
   const Folder folder;
   const Recorded recorded = recorded_program(folder, Stacks::sampled);
   EXPECT_EQ(recorded.status, 0);
@@ -68,7 +68,7 @@ TEST(PythonStacks, AreSampledOfTheProgramAndItsWorkers) {
 }
 
 TEST(PythonStacks, AreSampledFromBackwardOnWhereNoOptimizerSteps) {
-  SKIP_UNDER_THREAD_SANITIZER();
+  SKIP_UNDER_THREAD_SANITIZER(only_main_thread);
   const Folder folder;
   const Recorded recorded = recorded_program(folder, Stacks::sampled, "no_optimizer.py");
   EXPECT_EQ(recorded.status, 0);
@@ -88,7 +88,7 @@ TEST(PythonStacks, AreLeftOutOnRequest) {
 }
 
 TEST(PythonStacks, SurviveAClosedPipeAndDamagedLinesAndLeaveNoDescriptorsInChildren) {
-  SKIP_UNDER_THREAD_SANITIZER();
+  SKIP_UNDER_THREAD_SANITIZER(only_main_thread);
   const Folder folder;
   const Recorded recorded = recorded_program(folder, Stacks::sampled, "damage.py");
   EXPECT_EQ(recorded.status, 0) << "a child holds on to the pipe";

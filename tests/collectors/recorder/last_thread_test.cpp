@@ -18,6 +18,7 @@ class LastThread : public ::testing::TestWithParam<SamplingThreads> {};
 
 /// A program on a GPU, with stand-ins for the libraries from which the threads of the recorder sample.
 TEST_P(LastThread, OfTheProgramEndsIt) {
+  SKIP_UNDER_THREAD_SANITIZER("ThreadSanitizer has a thread of its own in each process, which keeps it alive");
   const Folder folder;
   const Variable cupti{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
   const Variable driver{"RANKSCOPE_CUDA", program("libcupti_standin.so")};
