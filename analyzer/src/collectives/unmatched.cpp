@@ -18,7 +18,8 @@ constexpr std::string_view open_elsewhere = "it was not finished on the other ra
 constexpr std::string_view disagree =
     "the ranks disagree about what the operation is: probably a bug in the recorded program";
 constexpr std::string_view no_partner = "the recording does not say which rank its partner was";
-constexpr std::string_view no_end = "no other rank ended an operation at the same time";
+constexpr std::string_view no_end =
+    "the times at which other ranks ended operations do not show which operation is the same";
 constexpr std::string_view outside =
     "the other ranks recorded only earlier or later operations: the recordings do not cover the same time";
 constexpr std::string_view inside =

@@ -154,7 +154,7 @@ std::vector<StepPeak> fill_allocated(const MemorySeries& series, const Setting& 
   const bool own_is_higher = own && (curve.empty() || *own > curve.highest().bytes);
   if (own_is_higher) {
     memory.allocated = {.bytes = own, .why = {}, .time_ns = {}, .step = {}, .place = {}};
-    memory.holders = unavailable("the highest value lies between two samples");
+    memory.holders = unavailable("the peak lies between two samples, so it is not known what was allocated then");
   } else if (!curve.empty()) {
     memory.allocated = peak_of(series, curve, setting);
     Replay replay = replay_blocks(setting.run, series, curve.highest().event);

@@ -41,7 +41,7 @@ TEST(BlameRules, WithoutStepsARankThatTheOthersAlwaysWaitForLeadsTheVerdict) {
   const Finding* const finding = waited_for(report);
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->rank, RankId{1});
-  EXPECT_THAT(finding->evidence, HasSubstr("this rank causes 100 % of all waiting"));
+  EXPECT_THAT(finding->evidence, HasSubstr("this rank causes 100 % of the remaining waiting"));
   EXPECT_THAT(verdict_of(report).headline, HasSubstr("other ranks wait for rank 1 in 39 of 40 operations"));
 }
 

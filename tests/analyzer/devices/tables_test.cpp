@@ -48,8 +48,8 @@ TEST(DevicesTable, HasALinePerDeviceWithWhatWasSampled) {
   EXPECT_THAT(text, HasSubstr("in which NVML saw the device busy"));
   EXPECT_THAT(text, HasSubstr("rank 0, GPU 0: 2."));
   EXPECT_THAT(text, HasSubstr("Energy of 1 GPU: 2.5 kJ."));
-  EXPECT_THAT(text, HasSubstr("NVML counters are missing for rank 1: no process of the recording sampled the GPU with "
-                              "this UUID."));
+  EXPECT_THAT(text, HasSubstr("NVML counters are missing for rank 1: no process of the recording sampled the rank's "
+                              "GPU."));
 }
 
 TEST(DevicesTable, IsLeftOutWhereNothingWasSampled) {

@@ -55,14 +55,16 @@ TEST(CrowdedHosts, SayNothingOfWhatAcceleratorsCompute) {
   const Report report = report_on_accelerators(0.005);
   ASSERT_TRUE(report.stragglers);
   EXPECT_EQ(report.stragglers->chance_slowdown, 1);
-  EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("slowdowns below 50 % by the host or by waiting for data"));
+  EXPECT_THAT(report.stragglers->cannot_tell,
+              HasSubstr("slowdowns below 50 % caused by the host or by waiting for data"));
 }
 
 TEST(CrowdedHosts, NoiseOfAcceleratorsIsStillSaid) {
   const Report report = report_on_accelerators(0.3);
   ASSERT_TRUE(report.stragglers);
   ASSERT_GT(report.stragglers->smallest_detectable.value_or(1), 1.25);
-  EXPECT_THAT(report.stragglers->cannot_tell, HasSubstr("slowdowns below 50 % by the host or by waiting for data"));
+  EXPECT_THAT(report.stragglers->cannot_tell,
+              HasSubstr("slowdowns below 50 % caused by the host or by waiting for data"));
   EXPECT_THAT(report.stragglers->cannot_tell,
               HasSubstr("; the own times of ranks that do equal work differ too much in this run"));
 }

@@ -67,9 +67,10 @@ TEST(SyntheticRecording, ManyClassesOfPeersAreCountedAndNotListed) {
   const Report report = report_of(plan);
   ASSERT_EQ(report.stragglers->rows.size(), 1U);
   EXPECT_EQ(report.stragglers->rows[0].rank, RankId{6});
-  EXPECT_EQ(report.stragglers->compared,
-            "Each rank is compared with 3 peers of its class; 4 classes, from pp_rank 0 to pp_rank 3; the times are "
-            "medians of 25 steps.");
+  EXPECT_EQ(
+      report.stragglers->compared,
+      "Each rank is compared with 3 peers of its class; there are 4 classes, from pp_rank 0 to pp_rank 3; the times "
+      "are medians of 25 steps.");
 }
 
 TEST(SyntheticRecording, IsTheSameForTheSameSeed) {

@@ -129,7 +129,8 @@ Result<TensorInfo> tensor_info_from(const Fields& fields, std::string name) {
     if (!fits) return fields.wrong("every dimension in its shape must be a whole number of at least 0");
     info.shape.push_back(size.get<std::int64_t>());
   }
-  if (!elements_of(info)) return fields.wrong("its shape has more elements than can be counted");
+  if (!elements_of(info))
+    return fields.wrong("the dimensions in its shape are too large: their product exceeds 64 bits");
   return info;
 }
 

@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr qint64 most_bytes = 16 << 20;
-constexpr const char* without = "the recording is shown without it";
+constexpr const char* without = "the recording is shown without this file";
 
 QString qt_path(const fs::path& path) { return QString::fromStdString(path.string()); }
 

@@ -140,7 +140,7 @@ TEST(ViewFile, SaysInOneSentenceWhatIsWrongWithIt) {
     return text;
   };
   EXPECT_EQ(why(good), "nothing");
-  EXPECT_THAT(why(""), HasSubstr("is damaged or not a rankscope view; the recording is shown without it"));
+  EXPECT_THAT(why(""), HasSubstr("is damaged or not a rankscope view; the recording is shown without this file"));
   EXPECT_THAT(why(good.substr(0, good.size() / 2)), HasSubstr("is damaged"));
   EXPECT_THAT(why("{}"), HasSubstr("is not a rankscope view"));
   EXPECT_THAT(why("[1]"), HasSubstr("not a rankscope view"));
