@@ -61,6 +61,17 @@ TEST(RenderText, ASlowRankThatIsNotShownIsNamed) {
               HasSubstr("SLOW RANKS\n  None of the ranks shown is slow. Rank 2, which is not shown, is slow (1.48 x)"));
 }
 
+TEST(RenderText, RanksThatMayBeSlowAreNotSaidToBeFastBesideOneThatIsNotShown) {
+  auto report = clean_report(*sample_run());
+  report.asked_for.ranks = {RankId{0}, RankId{1}};
+  report.asked_for.slow_ranks_left_out = slow_report(*sample_run()).stragglers->rows;
+  report.stragglers->cannot_tell = "the host was busy";
+  const auto text = rendered(report);
+  EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  Rank 2, which is not shown, is slow (1.48 x)"));
+  EXPECT_THAT(text, Not(HasSubstr("None of the ranks shown")));
+  EXPECT_THAT(text, HasSubstr("the host was busy"));
+}
+
 TEST(RenderText, ARankThatBecameSlowIsSaidWithTheStep) {
   auto report = slow_report(*sample_run());
   auto& row = report.stragglers->rows.front();

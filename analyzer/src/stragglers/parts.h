@@ -39,8 +39,15 @@ void sort_worst_first(StragglersSection& section);
 [[nodiscard]] Table straggler_table(const StragglersSection& section);
 /// What the list of slow ranks rests on.
 [[nodiscard]] std::string basis_of(const Report& report);
-/// What is said if no rank is named: "None.", or that lost data can hide one.
+/// What is said if no rank is named: "None.", that lost data can hide one, or which slow rank is not shown; empty if
+/// only doubt_sentence has something to say.
 [[nodiscard]] std::string none_text(const Report& report);
+/// Of a slow rank.
+inline constexpr std::string_view data_loader_advice =
+    "Look at the rank's data loader (storage path, number of workers, CPU load of its host), and prefetch more "
+    "batches.";
+/// Behind the evidence: what the comparison cannot show.
+[[nodiscard]] std::string_view doubt_about(Certainty certainty);
 /// What could be hidden, for "Cannot tell ...": "whether a rank is slow".
 [[nodiscard]] std::string_view question_of(const StragglersSection& section);
 /// "Cannot tell whether a rank is slow: only 2 complete steps (...)."; empty if nothing hides one.

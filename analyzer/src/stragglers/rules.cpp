@@ -27,8 +27,7 @@ std::string advice_for(StragglerKind kind, Persistence persistence) {
                                                    : "Look at what the rank's host thread does between operations: CPU "
                                                      "binding, other jobs on the host, logging, blocking calls.";
     case StragglerKind::data:
-      return "Look at the rank's data loader (storage path, number of workers, CPU load of its host), and prefetch "
-             "more batches.";
+      return std::string{data_loader_advice};
     case StragglerKind::network:
       return "Look at the rank's network interface and communication thread: link speed and errors, CPU binding, proxy "
              "settings.";
@@ -82,21 +81,6 @@ constexpr double even_enough = 0.9;  // metrics.md 9.4, rotating
 constexpr std::int64_t rotating_steps = 50;
 constexpr std::size_t rotating_ranks = 4;
 constexpr double rotating_imbalance = 1.05;
-
-/// Behind the evidence.
-std::string_view doubt_about(Certainty certainty) {
-  switch (certainty) {
-    case Certainty::fact:
-      return "";
-    case Certainty::of_two:
-      return "; with only two ranks to compare, it is not known which one is abnormal";
-    case Certainty::of_three:
-      return "; with only three ranks to compare, this does not prove that the rank is abnormal";
-    case Certainty::few_steps:
-      return "; there are too few steps to prove that this lasts";
-  }
-  return "";
-}
 
 /// metrics.md 9.7: where the matrix of links, or the bandwidth of a group, tells where a late communication comes from.
 std::string slow_paths_of(const Report& report, const Straggler& row) {

@@ -62,8 +62,12 @@ std::string basis_of(const Report& report) {
 }
 
 std::string none_text(const Report& report) {
+  const std::string left_out = left_out_text(report.asked_for);
+  if (!report.stragglers->cannot_tell.empty()) return left_out;
   const std::string_view lost = lost_evidence(report);
-  return lost.empty() ? "None." : format("No slow rank was found. {}; see DATA QUALITY.", lost);
+  if (left_out.empty()) return lost.empty() ? "None." : format("No slow rank was found. {}; see DATA QUALITY.", lost);
+  if (lost.empty()) return "None of the ranks shown is slow. " + left_out;
+  return format("None of the ranks shown was found to be slow. {}; see DATA QUALITY. {}", lost, left_out);
 }
 
 Table straggler_table(const StragglersSection& section) {
@@ -92,10 +96,8 @@ void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
   const auto& section = *report.stragglers;
   page.heading("SLOW RANKS");
   if (section.rows.empty()) {
-    if (const auto left_out = left_out_text(report.asked_for); !left_out.empty())
-      page.paragraph("None of the ranks shown is slow. " + left_out, Tone::warning);
-    else if (section.cannot_tell.empty())
-      page.paragraph(none_text(report));
+    if (const std::string none = none_text(report); !none.empty())
+      page.paragraph(none, report.asked_for.slow_ranks_left_out.empty() ? Tone::plain : Tone::warning);
   } else {
     page.table(straggler_table(section));
     for (const auto& row : section.rows) {

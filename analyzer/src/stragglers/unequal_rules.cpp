@@ -41,11 +41,9 @@ struct Quantity {
 };
 
 constexpr std::array quantities{
-    Quantity{
-        finding_id::unequal_data_wait, "waits longer for its data than its peers",
-        [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
-        "Look at the rank's data loader (storage path, number of workers, CPU load of its host), and prefetch more "
-        "batches."},
+    Quantity{finding_id::unequal_data_wait, "waits longer for its data than its peers",
+             [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
+             data_loader_advice},
     Quantity{finding_id::unequal_host_time, "spends more host time outside recorded work than its peers",
              [](const TimeSplit& split) { return part_of(split, Component::host); }, StragglerKind::host, true,
              "Check what delays the rank's host thread between operations: CPU binding, other jobs on the host, "
@@ -72,18 +70,10 @@ Certainty certainty_of(const Unequal& unequal) {
   return unequal.peers.size() == 3 ? Certainty::of_three : Certainty::fact;
 }
 
+/// Without waits, the rank that has more of something need not be the one that delays the others.
 std::string_view doubt_of(Certainty certainty) {
-  switch (certainty) {
-    case Certainty::fact:
-      return "";
-    case Certainty::of_two:
-      return "; two ranks always differ, and nothing shows which one is abnormal";
-    case Certainty::of_three:
-      return "; with only three ranks to compare, this does not prove that the rank is abnormal";
-    case Certainty::few_steps:
-      return "; there are too few steps to prove that this lasts";
-  }
-  return "";
+  return certainty == Certainty::of_two ? "; two ranks always differ, and nothing shows which one is abnormal"
+                                        : doubt_about(certainty);
 }
 
 void add(Unequal& unequal, Finding finding) {

@@ -96,6 +96,20 @@ std::string_view name_of(StragglerKind kind) {
   return "?";
 }
 
+std::string_view doubt_about(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::fact:
+      return "";
+    case Certainty::of_two:
+      return "; with only two ranks to compare, it is not known which one is abnormal";
+    case Certainty::of_three:
+      return "; with only three ranks to compare, this does not prove that the rank is abnormal";
+    case Certainty::few_steps:
+      return "; there are too few steps to prove that this lasts";
+  }
+  return "";
+}
+
 std::string_view name_of(Persistence persistence) {
   switch (persistence) {
     case Persistence::persistent:

@@ -72,7 +72,9 @@ TEST(EndedSegments, ThatAForkedChildHasMappedAreLeftAlone) {
   writer.reset();
   EXPECT_FALSE(nobody_writes(path));
   close(ends[1]);
-  waitpid(child, nullptr, 0);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0) << "the child lived until then";
   EXPECT_TRUE(nobody_writes(path));
   close(ends[0]);
 }
