@@ -244,7 +244,7 @@ constexpr std::array rows{
                .json = json_as<&Report::copies, copies_json>},
     SectionRow{.id = "memory",
                .title = "Memory",
-               .question = "How much memory is used, by what, and is it enough?",
+               .question = "How much memory is used, by what, and how much is left?",
                .needs = "ranks",
                .find = find_memory,
                .absence = absence_in<&Report::memory>,

@@ -31,12 +31,13 @@ bool same_file(const std::filesystem::path& one, const std::filesystem::path& ot
 }  // namespace
 
 void add_outputs(CLI::App& app, Outputs& outputs, const std::string& what) {
-  app.add_option("--html", outputs.html, "write " + what + " as one HTML page to this file; - for stdout");
+  app.add_option("--html", outputs.html, "write " + what + " as one HTML page to this file (-: to stdout)");
   add_json_output(app, outputs, what);
 }
 
 void add_json_output(CLI::App& app, Outputs& outputs, const std::string& what) {
-  app.add_option("--json", outputs.json, "write " + what + " as JSON to this file; - for stdout instead of the text");
+  app.add_option("--json", outputs.json,
+                 "write " + what + " as JSON to this file (-: to stdout, in place of the text)");
   app.add_option("--colour,--color", outputs.colour, "colour the text: auto, always or never")
       ->capture_default_str()
       ->check(CLI::IsMember({"auto", "always", "never"}));

@@ -148,7 +148,8 @@ TEST(RenderHtml, ThePageOfManyRanksAndStepsStaysBelowTwoMegabytes) {
   for (RankRow& row : *report.rank_rows) row.per_step.assign(999, row.total);
   const auto page = page_of(report);
   EXPECT_LT(page.size(), 2'000'000U);
-  EXPECT_THAT(page, HasSubstr("Shown: the 32 of 512 ranks whose own times differ most from the median"));
+  EXPECT_THAT(page,
+              HasSubstr("Shown: the 32 of 512 ranks that are slow or whose own times differ most from the median"));
 }
 
 TEST(RenderHtml, AStepThatIsNotCountedIsDrawnApartAndSaid) {
@@ -213,8 +214,11 @@ TEST(RenderHtml, RanksThatTheMapsLeaveOutAreCountedWithTheWayToThem) {
   }
   const auto page = page_of(report);
   const auto maps = page.substr(page.find("id=\"rank-steps\""));
-  EXPECT_THAT(maps, HasSubstr("Shown: the 32 of 40 ranks whose own times differ most from the median; a page made with "
-                              "--ranks shows others."));
+  EXPECT_THAT(
+      maps,
+      HasSubstr(
+          "Shown: the 32 of 40 ranks that are slow or whose own times differ most from the median; a page made with "
+          "--ranks shows others."));
 }
 
 TEST(RenderHtml, WhatIsMissingOfTheAcceleratorIsNamed) {

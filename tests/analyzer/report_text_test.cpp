@@ -69,7 +69,7 @@ TEST(RenderText, RanksThatMayBeSlowAreNotSaidToBeFastBesideOneThatIsNotShown) {
   const auto text = rendered(report);
   EXPECT_THAT(text, HasSubstr("SLOW RANKS\n  Rank 2, which is not shown, is slow (1.48 x)"));
   EXPECT_THAT(text, Not(HasSubstr("None of the ranks shown")));
-  EXPECT_THAT(text, HasSubstr("the host was busy"));
+  EXPECT_THAT(text, HasSubstr("Cannot tell whether other ranks are slow, too: the host was busy."));
 }
 
 TEST(RenderText, ARankThatBecameSlowIsSaidWithTheStep) {
@@ -164,7 +164,7 @@ TEST(RenderText, NoiseThatHidesSlowRanksIsNoCleanBill) {
   EXPECT_THAT(
       text, HasSubstr("SLOW RANKS\n  Cannot tell whether a rank is slow: slowdowns below 31 % cannot be detected.\n"));
   EXPECT_THAT(text, HasSubstr("Nothing was found in the data that could be judged"));
-  EXPECT_THAT(text, Not(HasSubstr("None found")));
+  EXPECT_THAT(text, Not(HasSubstr("No slow rank was found")));
   EXPECT_THAT(text, Not(HasSubstr("None.")));
 }
 

@@ -22,8 +22,9 @@ void judge_desyncs(const RuleContext& context, std::vector<Finding>& findings) {
     finding.subject = "group";  // by its ranks: names may differ from run to run
     for (const RankId rank : run.groups()[desync.group.index()].members) finding.subject += format(" {}", rank.value);
     finding.advice =
-        "Make every rank call the same collectives in the same order: look for branches that depend on the rank or on "
-        "the data.";
+        "Make every rank call the same collectives in the same order, with the same sizes, element types and roots: "
+        "look "
+        "for branches that depend on the rank or on the data.";
     findings.push_back(std::move(finding));
   }
 }

@@ -165,11 +165,11 @@ NotedTable changed_table(const ComparisonView& view) {
 /// Of small changes that add up to a large one.
 NotedTable below_table(const ComparisonView& view) {
   const std::vector<KeyChange>& keys = view.comparison.keys.below;
-  NotedTable noted{"Largest changes below 1 % of a step", "ms per step and rank", key_table(view, keys), {}};
+  NotedTable noted{"Largest changes, none of which is certain", "ms per step and rank", key_table(view, keys), {}};
   noted.left_out = left_out(keys.size(), view.top);
   noted.notes.emplace_back(
-      "A part of the step, such as compute, changed by at least 1 % of the step, but no single entry did. These "
-      "entries changed most. They were not tested: any of the changes may be due to chance.");
+      "A part of the step, such as compute, changed by at least 1 % of the step, but no single entry is known to have "
+      "changed by as much. These entries changed most; any of the changes may be due to chance.");
   return noted;
 }
 

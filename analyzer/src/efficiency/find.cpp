@@ -10,7 +10,7 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr const char* too_long = "the sum of the ranks' times does not fit in 64 bits";
-constexpr std::string_view one_class = "all ranks are in the same class of peers";
+constexpr std::string_view one_class = "the ranks that these numbers cover are all in one class of peers";
 
 /// One rank's U, A and window, of the run or of a step.
 struct Share {
@@ -105,7 +105,7 @@ Grouping by_class(const Run& run, const StepsSection& steps, const std::vector<R
     if (!peers.caveat.empty()) grouping.caveat = peers.caveat;
     grouping.groups.push_back(group_of(peers.name, peers.rows, whole));
   }
-  divide_balance(grouping, whole, one_class);
+  divide_balance(grouping, whole, grouping.caveat.empty() ? one_class : grouping.caveat);
   return grouping;
 }
 
@@ -116,7 +116,7 @@ Grouping by_host(std::span<const RankRow* const> rows, const EfficiencyFactors& 
   const bool unknown = hosts.contains("");
   for (const auto& [host, members] : hosts)
     if (!unknown) grouping.groups.push_back(group_of(host, members, whole));
-  divide_balance(grouping, whole, "all ranks are on the same host");
+  divide_balance(grouping, whole, "the ranks that these numbers cover are all on one host");
   if (unknown) grouping.between.why = grouping.inside.why = "the hosts of the ranks were not recorded";
   return grouping;
 }

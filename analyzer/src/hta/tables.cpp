@@ -259,11 +259,13 @@ std::optional<Unavailable> absence_of_hta(const Report& report) {
 std::string_view hta_note(HtaLastStep last_step) {
   switch (last_step) {
     case HtaLastStep::dropped:
-      return "These numbers follow HTA's formulas: times are rounded to µs, and the last step is dropped. rankscope's "
-             "own values, in the columns headed \"ours\", differ by design.";
+      return "These numbers follow HTA's formulas: times are rounded to whole µs if the file has fractions, and the "
+             "last "
+             "step is dropped. rankscope's own values, which are listed beside them, differ by design.";
     case HtaLastStep::kept:
-      return "These numbers follow HTA's formulas: times are rounded to µs, and the last step is kept. rankscope's own "
-             "values, in the columns headed \"ours\", differ by design.";
+      return "These numbers follow HTA's formulas: times are rounded to whole µs if the file has fractions, and the "
+             "last "
+             "step is kept. rankscope's own values, which are listed beside them, differ by design.";
   }
   return {};
 }

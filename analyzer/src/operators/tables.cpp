@@ -128,7 +128,7 @@ bool host_holds_up(const Report& report) {
   return held_up > 0 && held_up >= total.window_ns / share;
 }
 
-/// The same rows by the host's own time, where the device waits for it.
+/// The same rows by their self time on the host, where the device waits for it.
 void add_by_host_time(const OperatorsSection& section, std::size_t most, std::vector<NotedTable>& tables) {
   OperatorTable by_host;
   by_host.rows = section.operators.rows;

@@ -99,9 +99,7 @@ void write_split(Writer& page, const Source& source) {
   if (const std::string note = without_steps_text(report); !note.empty()) page.element("p", note);
   if (rows.size() < report.rank_rows->size()) {
     page.element(
-        "p",
-        format("Shown: the {} of {} ranks whose own times differ most from the median; the JSON report lists all.",
-               rows.size(), report.rank_rows->size()),
+        "p", format("Shown: {}; the JSON report lists all.", shown_rows_text(rows.size(), report.rank_rows->size())),
         {{"class", "faint"}});
   }
 }

@@ -135,9 +135,8 @@ void write_heat_maps(Writer& page, const Source& source) {
              note_on(columns)),
       {{"class", "faint"}});
   if (rows.size() < report.rank_rows->size())
-    page.element("p", format("Shown: the {} of {} ranks whose own times differ most from the median; a page made with "
-                             "--ranks shows others.",
-                             rows.size(), report.rank_rows->size()));
+    page.element("p", format("Shown: {}; a page made with --ranks shows others.",
+                             shown_rows_text(rows.size(), report.rank_rows->size())));
   write_legend(page, shade_legend());
   if (several) {
     const auto map = lateness(report, rows, columns);

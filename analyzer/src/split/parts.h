@@ -26,6 +26,8 @@ void add_rank_bars(Page& page, const Report& report, const ReportOptions& option
 using RankRows = std::vector<const RankRow*>;
 /// All ranks, or of many the slow ones and those whose own time is farthest from the median, in their order.
 [[nodiscard]] RankRows rows_to_show(const Report& report, std::size_t limit);
+/// Which they are: "the 32 of 512 ranks that are slow or whose own times differ most from the median"
+[[nodiscard]] std::string shown_rows_text(std::size_t shown, std::size_t all);
 /// Ranks without steps where others have some; empty if there are none.
 [[nodiscard]] std::string without_steps_text(const Report& report);
 /// That compute may be waiting; empty where communication was recorded (metrics.md 2.9).

@@ -98,7 +98,8 @@ void draw_line(Writer& page, const Plot& plot, const Columns& columns, const Ran
                                            {"cx", number(plot.x(i))},
                                            {"cy", number(plot.y(own))},
                                            {"r", "3.5"}});
-    page.element("title", format("rank {}, {}: own time {}", row.rank.value, columns[i].name(), duration_text(own)));
+    page.element("title", format("rank {}, {}: own time {}{}", row.rank.value, columns[i].name(), duration_text(own),
+                                 columns[i].first != columns[i].last ? " on average" : ""));
   }
 }
 
@@ -215,9 +216,7 @@ void write_steps(Writer& page, const Source& source) {
   }
   if (rows.size() > most_lines)
     page.element("p",
-                 format("Lines: the {} of {} ranks whose own times differ most from the median; a page made with "
-                        "--ranks shows others.",
-                        most_lines, rows.size()),
+                 format("Lines: {}; a page made with --ranks shows others.", shown_rows_text(most_lines, rows.size())),
                  {{"class", "faint"}});
   write_folded_table(page, table_of(columns, rows), "Steps as a table");
 }

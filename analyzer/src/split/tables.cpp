@@ -98,6 +98,10 @@ RankRows rows_to_show(const Report& report, std::size_t limit) {
   return rows;
 }
 
+std::string shown_rows_text(std::size_t shown, std::size_t all) {
+  return format("the {} of {} ranks that are slow or whose own times differ most from the median", shown, all);
+}
+
 Table share_table(const RankRows& rows) {
   Table table{{{"rank"}, {"device", Align::left, 21}, {"ms"}, {compute_heading(rows)}, {"comm"}, {"copies"}, {"idle"}},
               {}};
@@ -177,8 +181,8 @@ void add_shares(Page& page, const RankRows& rows) {
 void add_ranks_left_out(Page& page, const Report& report, const RankRows& rows) {
   if (const std::string note = without_steps_text(report); !note.empty()) page.paragraph(note);
   if (rows.size() < report.rank_rows->size()) {
-    page.paragraph(format("Shown: the {} of {} ranks whose own times differ most from the median; --top {} shows all.",
-                          rows.size(), report.rank_rows->size(), report.rank_rows->size()));
+    page.paragraph(format("Shown: {}; --top {} shows all.", shown_rows_text(rows.size(), report.rank_rows->size()),
+                          report.rank_rows->size()));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
+#include "stragglers/parts.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -180,7 +181,7 @@ StragglerKind kind_of(DelayPart part) {
 
 /// What the rank did while the others waited for it, if one part is half of it. In a pipeline without what it is
 /// usual that a rank does.
-StragglerKind kind_while_awaited(const BlameSection& blame, const BlameRow& row) {
+StragglerKind kind_while_last(const BlameSection& blame, const BlameRow& row) {
   const auto beyond_usual = [&blame, &row](DelayPart part) {
     const auto cost_in = [part](const BlameRow& any) { return any.of(part); };
     const std::int64_t usual = is_pipeline(blame) ? usual_of_others(blame, row, cost_in) : 0;
@@ -201,9 +202,9 @@ StragglerKind kind_while_awaited(const BlameSection& blame, const BlameRow& row)
 
 std::string CollectiveEvidence::text() const {
   return format(
-      "{:.0f} % of {} was for this rank, {} per step and waiting rank; this rank arrived last {}in {} of {} {}",
-      share * 100, in_pipeline ? "all waiting beyond the usual amount per rank" : "all waiting", duration_text(lag_ns),
-      of_steps ? "at collectives " : "", units.last, units.of, of_steps ? "steps" : "operations");
+      "{:.0f} % of {} was for this rank, {} per step and waiting rank; {}", share * 100,
+      in_pipeline ? "all waiting beyond the usual amount per rank" : "all waiting", duration_text(lag_ns),
+      arrived_last_text("this rank", units.last, counted(units.of, of_steps ? "step" : "operation"), of_steps));
 }
 
 std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::size_t peer,
@@ -222,7 +223,7 @@ std::optional<CollectiveEvidence> evidence_against(const PeerClass& peers, std::
   const UnequalCost cost = unequal_cost(*facts.blame, *row);
   CollectiveEvidence evidence{.units = {facts.arrivals.times_last(rank), facts.arrivals.trials},
                               .share = cost.share(),
-                              .kind = kind_while_awaited(*facts.blame, *row),
+                              .kind = kind_while_last(*facts.blame, *row),
                               .of_steps = !facts.arrivals.by_operation,
                               .in_pipeline = in_pipeline,
                               .lasts = few || waits.last()};

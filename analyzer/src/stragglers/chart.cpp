@@ -17,7 +17,7 @@ void write_slow_ranks(Writer& page, const Source& source) {
     else
       page.element("p", none, {{"class", "warning"}});
   }
-  if (!section.cannot_tell.empty()) page.element("p", doubt_sentence(section), {{"class", "warning"}});
+  if (!section.cannot_tell.empty()) page.element("p", doubt_sentence(source.report), {{"class", "warning"}});
   page.element("p", basis_of(source.report), {{"class", "faint"}});
 }
 

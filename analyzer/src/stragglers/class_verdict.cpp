@@ -304,10 +304,10 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
   row.gain_ns_per_step = gain_of(medians, peer);
   const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
   row.kind = excess.kind;
-  row.evidence = format(
-      "{}; this rank arrived last at collectives in {} of {} steps; own time {}, its peers {} (median), {:.2f} x{}",
-      describe_excess(row.rank, excess), hits, arrivals_.trials, duration_text(medians[peer]), duration_text(c), ratio,
-      unexplained_text(excess, row.lag_ns_per_step));
+  row.evidence =
+      format("{}; {}; own time {}, its peers {} (median), {:.2f} x{}", describe_excess(row.rank, excess),
+             arrived_last_text("this rank", hits, counted(arrivals_.trials, "step"), true),
+             duration_text(medians[peer]), duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
   grade(row, ratio);
   return row;
 }

@@ -149,7 +149,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
                                            const Section<BlameSection>& blame) {
   if (run.ranks().empty()) return unavailable("no process has a rank");
   if (run.ranks().size() < 2) return unavailable(only_recorded_text(1, run.info().world_size));
-  if (!steps) return unavailable("slow ranks cannot be found without steps");
+  if (!steps) return unavailable("own times of ranks cannot be compared without steps");
   if (!rows) return unavailable(rows.error().why);
   const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);
   const bool comparable = std::ranges::any_of(classes, [](const PeerClass& peers) { return peers.size() >= 2; });

@@ -48,10 +48,14 @@ inline constexpr std::string_view data_loader_advice =
     "batches.";
 /// Behind the evidence: what the comparison cannot show.
 [[nodiscard]] std::string_view doubt_about(Certainty certainty);
+/// "this rank arrived last in 5 of 6 operations"; of steps, each counts by its operation with the longest waits
+/// (metrics.md 9.4). `of` is "6 steps" or "6 operations".
+[[nodiscard]] std::string arrived_last_text(std::string_view rank, std::int64_t times, std::string_view of,
+                                            bool of_steps);
 /// What could be hidden, for "Cannot tell ...": "whether a rank is slow".
-[[nodiscard]] std::string_view question_of(const StragglersSection& section);
+[[nodiscard]] std::string_view question_of(const Report& report);
 /// "Cannot tell whether a rank is slow: only 2 complete steps (...)."; empty if nothing hides one.
-[[nodiscard]] std::string doubt_sentence(const StragglersSection& section);
+[[nodiscard]] std::string doubt_sentence(const Report& report);
 /// "Rank 3, which is not shown, is slow from step 9 on (1.50 x): it computes more slowly than its peers."; empty if no
 /// slow rank is left out.
 [[nodiscard]] std::string left_out_text(const AskedFor& part);

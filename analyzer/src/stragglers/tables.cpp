@@ -29,13 +29,23 @@ std::string hint_of(const StragglersSection& section) {
   if (!section.rows.empty()) return {};
   const auto& [rank, times] = last.ranks.front();
   if (2 * times <= last.counted) return {};
-  return format(" Rank {} arrived last {}in {} of {}: this is only a hint, since one of {} ranks always arrives last.",
-                rank.value, last.by_operation ? "" : "at collectives ", times,
-                counted(last.counted, last.by_operation ? "operation" : "step"),
+  return format(" {}: this is only a hint, since one of {} ranks always arrives last.",
+                arrived_last_text(format("Rank {}", rank.value), times,
+                                  counted(last.counted, last.by_operation ? "operation" : "step"), !last.by_operation),
                 last.certainty == Certainty::of_two ? "two" : "three");
 }
 
 }  // namespace
+
+std::string_view question_of(const Report& report) {
+  const bool none_is_known = report.stragglers->rows.empty() && report.asked_for.slow_ranks_left_out.empty();
+  return none_is_known ? "whether a rank is slow" : "whether other ranks are slow, too";
+}
+
+std::string doubt_sentence(const Report& report) {
+  const std::string& why = report.stragglers->cannot_tell;
+  return why.empty() ? std::string{} : format("Cannot tell {}: {}.", question_of(report), printable(why));
+}
 
 std::string left_out_text(const AskedFor& part) {
   const auto& rows = part.slow_ranks_left_out;
@@ -105,7 +115,7 @@ void add_stragglers(Page& page, const Report& report, const ReportOptions&) {
       page.item({format("rank {}", row.rank.value), Tone::faint}, printable(row.evidence + code_text(row)), 8);
     }
   }
-  if (!section.cannot_tell.empty()) page.paragraph(doubt_sentence(section), Tone::warning);
+  if (!section.cannot_tell.empty()) page.paragraph(doubt_sentence(report), Tone::warning);
   page.paragraph(basis_of(report), Tone::faint);
 }
 

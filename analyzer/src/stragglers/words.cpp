@@ -13,13 +13,9 @@ std::string when_text(const Straggler& row) {
   return row.persistence == Persistence::transient ? "now and then" : std::string{};
 }
 
-std::string_view question_of(const StragglersSection& section) {
-  return section.rows.empty() ? "whether a rank is slow" : "whether other ranks are slow, too";
-}
-
-std::string doubt_sentence(const StragglersSection& section) {
-  if (section.cannot_tell.empty()) return {};
-  return format("Cannot tell {}: {}.", question_of(section), printable(section.cannot_tell));
+std::string arrived_last_text(std::string_view rank, std::int64_t times, std::string_view of, bool of_steps) {
+  return format("{} arrived last {}in {} of {}", rank, of_steps ? "at the operation with the longest waits " : "",
+                times, of);
 }
 
 std::string code_text(const Straggler& row) {

@@ -43,7 +43,7 @@ std::string grown_text(std::span<const GrownPart> ranks, std::string_view why_no
       after.push_back(part.after_ns);
     }
     if (named.empty()) continue;
-    text += format("{}{}: own time {} instead of the usual {} ({})", text.empty() ? "" : "; ", ranks_text(named),
+    text += format("{}{}: own time {} instead of {} ({})", text.empty() ? "" : "; ", ranks_text(named),
                    duration_text(median(after)), duration_text(median(before)), words_of(kind));
   }
   return text;

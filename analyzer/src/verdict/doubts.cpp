@@ -88,7 +88,7 @@ std::string cannot_tell(const Report& report) {
   if (compared && report.steps && !report.stragglers)
     doubts.add({"whether a rank is slow"}, report.stragglers.error().why);
   if (report.stragglers && !report.stragglers->cannot_tell.empty())
-    doubts.add({question_of(*report.stragglers)}, report.stragglers->cannot_tell);
+    doubts.add({question_of(report)}, report.stragglers->cannot_tell);
   if (!report.rank_rows) doubts.add({"where the time went"}, report.rank_rows.error().why);
   if (compared && !report.collectives && report.ranks.size() > 1)
     doubts.add({"how long ranks waited for each other"}, report.collectives.error().why);

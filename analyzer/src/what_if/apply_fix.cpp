@@ -146,7 +146,9 @@ class Application {
     std::vector<bool> ranks(graph_.ranks.size());
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) ranks[rank] = is_meant(rank);
     const auto meant = std::ranges::count(ranks, true);
-    if (meant == 0) return nothing(fix, "no such rank or host with all of the replayed steps");
+    if (meant == 0)
+      return fail(ErrorKind::usage,
+                  format("--fix {}: no rank or host of this name has all of the replayed steps", fix.text));
     if (meant == std::ssize(ranks)) return nothing(fix, "no other ranks to compare with");
     if (set_as_others(graph_, peers_, ranks, fixed_.scenario).compared < enough_compared)
       return nothing(fix, "no other rank that does the same work, so the usual time of that work is not known");

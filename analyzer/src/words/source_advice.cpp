@@ -73,14 +73,14 @@ constexpr std::array advice_table{
         Wanted::steps,
         "Mark each step with an NVTX range (nvtxRangePush(\"step 7\") before it, nvtxRangePop() after it) or with the "
         "annotation API (rankscope/collectors/annotate.h, Kind::step), and record again. In PyTorch programs, the "
-        "recorder marks the steps itself, at each call of optimizer.step(), unless --no-pytorch was given.",
+        "recorder marks the steps itself, by the calls to optimizer.step(), unless --no-pytorch was given.",
         "Call prof.step() after each training step and trace again.",
         "Mark each step with an NVTX range (nvtxRangePush(\"step 7\") before it, nvtxRangePop() after it), and "
         "profile again with --trace=cuda,nvtx."},
     WantedAdvice{Wanted::steps_of_pytorch,
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), or with the annotation "
                  "API (rankscope/collectors/annotate.h, Kind::step), and record again. In PyTorch programs, the "
-                 "recorder marks the steps itself, at each call of optimizer.step(), unless --no-pytorch was given.",
+                 "recorder marks the steps itself, by the calls to optimizer.step(), unless --no-pytorch was given.",
                  "Call prof.step() after each training step and trace again.",
                  "Mark each step with an NVTX range, e.g. torch.cuda.nvtx.range(f\"step {i}\"), and profile again with "
                  "--trace=cuda,nvtx."},

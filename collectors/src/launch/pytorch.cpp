@@ -120,8 +120,7 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
         "note that python -I, -E and -S do not load the recorder's hook, and that the hook needs the module ctypes");
     return;
   }
-  if (!seen.operators && seen.problem.empty())
-    notes.emplace_back("PyTorch reported no operators to the recorder; only steps were recorded");
+  if (!seen.operators && seen.problem.empty()) notes.emplace_back("PyTorch: no operators were recorded; steps were");
   if (!seen.steps) {
     notes.emplace_back(
         "PyTorch: no optimizer of torch.optim took three steps outside of torch.compile, so the report knows only "

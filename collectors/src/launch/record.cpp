@@ -165,11 +165,12 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
 void note_details(DetailSet asked, RecordSummary& summary) {
   for (const DetailInfo& info : details()) {
     if (!asked.has(info.detail) || summary.details.has(info.detail)) continue;
-    summary.notes.push_back(format(
-        "--{}: no {} were recorded, because no recorded process supports this option. The reference trainer "
-        "supports it, and other programs can do so through the annotation API; --memory also works in every program "
-        "that uses CUDA, if the source cupti is recorded",
-        info.id, info.what));
+    std::string note = format(
+        "--{}: no {} were recorded, because no recorded process supports this option. The reference trainer and "
+        "programs that use the annotation API support it; PyTorch programs do not",
+        info.id, info.what);
+    if (info.detail == Detail::memory) note += ". In programs that use CUDA, the source cupti records allocations, too";
+    summary.notes.push_back(std::move(note));
   }
 }
 

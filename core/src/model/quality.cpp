@@ -166,7 +166,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The CUDA profiler ran out of buffers, so some kernels, copies or calls were lost; where they are missing, idle "
      "time is overstated. Record fewer steps (--window)."},
     {activities_unknown, "activities_unknown", info,
-     "The CUDA profiler delivered records of unknown kinds or lengths; these were left out. Use a newer rankscope."},
+     "The CUDA profiler or NCCL delivered records of unknown kinds or lengths; these were left out. Use a newer "
+     "rankscope."},
     {sources_failed, "sources_failed", error,
      "Some requested sources could not record. `rankscope record` printed the reason when it ended; it is also in the "
      "metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},

@@ -165,7 +165,7 @@ TEST(Rules, OddStepsAreFoundUnlessARankStalls) {
   const Finding* const finding = find(all, "step_time.odd");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->title, "2 steps take much longer than their neighbours");
-  EXPECT_NE(finding->evidence.find("ranks 0–3: own time 300 ms instead of the usual 100 ms (mainly time on the host)"),
+  EXPECT_NE(finding->evidence.find("ranks 0–3: own time 300 ms instead of 100 ms (mainly time on the host)"),
             std::string::npos)
       << finding->evidence;
   EXPECT_NEAR(static_cast<double>(finding->gain_ns_per_step), 400e6 / 40, 1e6);

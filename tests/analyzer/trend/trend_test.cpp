@@ -83,9 +83,8 @@ TEST(Trend, StepsThatBecomeLongerOnSeveralRanksAreAFindingThatNamesThem) {
     EXPECT_TRUE(change.lasts);
     ASSERT_EQ(change.ranks.size(), slow_ranks);
     for (const GrownPart& part : change.ranks) EXPECT_EQ(part.kind, StragglerKind::compute);
-    EXPECT_NE(finding->evidence.find(slow_ranks == 2
-                                         ? "ranks 0, 1: own time 190 ms instead of the usual 100 ms (mainly compute)"
-                                         : "ranks 0–3: own time 190 ms instead of the usual 100 ms (mainly compute)"),
+    EXPECT_NE(finding->evidence.find(slow_ranks == 2 ? "ranks 0, 1: own time 190 ms instead of 100 ms (mainly compute)"
+                                                     : "ranks 0–3: own time 190 ms instead of 100 ms (mainly compute)"),
               std::string::npos)
         << finding->evidence;
     EXPECT_NEAR(static_cast<double>(finding->gain_ns_per_step),

@@ -61,7 +61,7 @@ std::string not_there(std::string_view text) {
 }
 
 TEST(Fix, OfWhatIsNotRecordedIsRefused) {
-  EXPECT_EQ(not_there("rank:7"), "--fix rank:7: the recording has no such rank or host with all of the replayed steps");
+  EXPECT_EQ(not_there("rank:7"), "--fix rank:7: no rank or host of this name has all of the replayed steps");
   EXPECT_EQ(not_there("op:aten::mm*0.5"),
             "--fix op:aten::mm*0.5: the recording has nothing that this fix would change");
   EXPECT_EQ(not_there("data"), "--fix data: the recording has nothing that this fix would change");

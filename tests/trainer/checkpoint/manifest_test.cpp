@@ -120,7 +120,7 @@ TEST(Manifest, HostileOnesAreRefusedWithTheReason) {
       {set("/tensors/0/name", "a[0:1]"), "is not a valid tensor name"},
       {set("/tensors/1/name", "w"), "\"w\" appears twice"},
       {set("/tensors/0/dtype", "F31"), "tensor w: the type \"F31\" is not known"},
-      {set("/tensors/0/shape", Json{4294967296, 4294967296}), "their product exceeds 64 bits"},
+      {set("/tensors/0/shape", Json{4294967296, 4294967296}), "2^63 bytes or more"},
       {set("/files/0/name", "../../etc/passwd"), "is not a valid file name"},
       {set("/files/0/name", ".."), "is not a valid file name"},
       {set("/files/0/name", "rank-00001.safetensors"), "appears twice"},

@@ -73,15 +73,16 @@ TEST_P(TrainRaggedBadInput, IsRefusedInOneSentence) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, TrainRaggedBadInput,
-    ::testing::Values(Refused{"--seq-dist uniform:2-9", "--seq-dist: only for --model gpt; samples of mlp are images"},
-                      Refused{"--model gpt --seq-dist uniform:2-99", "samples have at most 32 tokens; give --seq 99"},
-                      Refused{"--model gpt --seq-dist lognormal:500,0.1", "tokens; give --seq 500"},
-                      Refused{"--model gpt --parallel tp --ranks 2 --seq-dist uniform:2-9",
-                              "only for --parallel single, dp, mp, ddp, ddp+mp, zero1, zero2 and zero3, not for tp"},
-                      Refused{"--model gpt --parallel pp --ranks 2 --seq-dist uniform:2-9",
-                              "zero3, not for pp; ranks that share samples need samples of equal length"},
-                      Refused{"--model gpt --parallel 3d --ranks 2 --seq-dist uniform:2-9", "not for 3d"},
-                      Refused{"--model gpt --seq-dist normal:3,4", "must be full, uniform:SHORTEST-LONGEST"}));
+    ::testing::Values(
+        Refused{"--seq-dist uniform:2-9", "--seq-dist: only for --model gpt; samples of mlp are images"},
+        Refused{"--model gpt --seq-dist uniform:2-99", "samples have at most 32 tokens; give --seq 99"},
+        Refused{"--model gpt --seq-dist lognormal:500,0.1", "tokens; give --seq 500"},
+        Refused{"--model gpt --parallel tp --ranks 2 --seq-dist uniform:2-9",
+                "only for --parallel single, dp, mp, ddp, ddp+mp, zero1, zero2 and zero3, not for tp"},
+        Refused{"--model gpt --parallel pp --ranks 2 --seq-dist uniform:2-9",
+                "zero3, not for pp; in this mode, ranks work on the same samples, which must have equal lengths"},
+        Refused{"--model gpt --parallel 3d --ranks 2 --seq-dist uniform:2-9", "not for 3d"},
+        Refused{"--model gpt --seq-dist normal:3,4", "must be full, uniform:SHORTEST-LONGEST"}));
 
 TEST(TrainParity, PaceChangesNoNumber) {
   EXPECT_LE(largest_difference(gradients_of(small + "--ranks 2 --pace 20"), reference()), tolerance);

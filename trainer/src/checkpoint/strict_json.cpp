@@ -130,7 +130,7 @@ Result<TensorInfo> tensor_info_from(const Fields& fields, std::string name) {
     info.shape.push_back(size.get<std::int64_t>());
   }
   if (!elements_of(info))
-    return fields.wrong("the dimensions in its shape are too large: their product exceeds 64 bits");
+    return fields.wrong("the dimensions in its shape are too large: the tensor would have 2^63 bytes or more");
   return info;
 }
 

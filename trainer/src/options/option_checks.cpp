@@ -44,7 +44,7 @@ constexpr std::array mode_rules{
     ModeRule{ModeOption::tiles, "--tiles and --halo", [](const TrainOptions& o) { return o.tile != TileOptions{}; }},
     ModeRule{ModeOption::sync_batch_norm, "--sync-bn", [](const TrainOptions& o) { return o.sync_batch_norm; }},
     ModeRule{ModeOption::sequence_lengths, "--seq-dist", [](const TrainOptions& o) { return o.data.lengths.vary(); },
-             "; ranks that share samples need samples of equal length"},
+             "; in this mode, ranks work on the same samples, which must have equal lengths"},
     ModeRule{ModeOption::replica_check, "--check-replicas", [](const TrainOptions& o) { return o.check_replicas != 0; },
              "; it compares ranks that hold copies of the same model"},
     ModeRule{ModeOption::replica_check, "--fault corrupt", corrupts,

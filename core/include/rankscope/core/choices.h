@@ -21,7 +21,8 @@ inline constexpr std::array sources{
     Source{"cupti", "kernels, copies and CUDA calls"},
     Source{"nccl", "collectives inside NCCL, through its profiler plugin"},
     Source{"nvml", "samples of busy time, memory, power, clocks and links of the GPUs"},
-    Source{"pm", "SM, tensor, DRAM, NVLink and PCIe activity of the GPUs, from their own counters (--pm-sampling)",
+    Source{"pm",
+           "SM, tensor, DRAM, NVLink and PCIe activity of the GPUs, from their own counters (as --pm-sampling does)",
            false},
 };
 

@@ -18,7 +18,7 @@ namespace rankscope::gui {
 namespace {
 
 /// Without what is nested in it on its lane.
-nanoseconds own_time(const Run& run, SpanId id) {
+nanoseconds self_time(const Run& run, SpanId id) {
   const Span& span = run.span(id);
   const auto lane = run.spans_of(run.lane(span.lane));
   nanoseconds own = span.time.length();
@@ -134,7 +134,7 @@ void DetailsModel::add_times(const Run& run, SpanId id) {
   add(tr("Start"), tr("%1 after the start of the run").arg(moment_text(run, span.time.begin)));
   add(tr("Duration"), time_text(span.time.length()));
   add_other_ranks(run, id);
-  if (const nanoseconds own = own_time(run, id); own != span.time.length())
+  if (const nanoseconds own = self_time(run, id); own != span.time.length())
     add(tr("Self time"), tr("%1; the rest is in nested events").arg(time_text(own)));
   if (span.flags != 0) add(tr("Cut"), cut_text(span.flags));
 }
@@ -269,7 +269,7 @@ void DetailsModel::add_sums(const RangeAnswer& sums) {
   longest.name = sums.names.front().name;
   longest.kind = sums.names.front().kind;
   add(tr("Most self time"), tr("%1: %2").arg(qt_text(short_name_of(*session_.run(), longest)),
-                                             time_text(nanoseconds{sums.names.front().own_ns})));
+                                             time_text(nanoseconds{sums.names.front().self_ns})));
 }
 
 }  // namespace rankscope::gui

@@ -164,7 +164,7 @@ QString FlameModel::sentence(std::uint32_t frame) const {
                      .arg(label(frame), time_text(nanoseconds{one.total_ns}), percent_text(share_of(one)), label(0));
   if (one.count == 0) return text;
   text += tr("\n%1 of it outside nested calls\n%2, the longest %3")
-              .arg(time_text(nanoseconds{one.own_ns}), qt_text(counted(one.count, "call")),
+              .arg(time_text(nanoseconds{one.self_ns}), qt_text(counted(one.count, "call")),
                    time_text(nanoseconds{one.longest_ns}));
   const QString full = full_name(frame);
   return full == label(frame) ? text : text + QLatin1Char{'\n'} + full;
@@ -225,7 +225,7 @@ QVariant FlameModel::number(const FlameFrame& frame, Column column) const {
     case share:
       return share_of(frame);
     case own:
-      return count(frame.own_ns);
+      return count(frame.self_ns);
     case calls:
       return count(frame.count);
     case longest:

@@ -33,12 +33,12 @@ class Builder {
     const TimeRange inside = intersect(span.time, tree_.question.range);
     const auto around = nesting_.meet(span.time);
     const std::uint32_t place = child_of(around ? around->owner : lane_, span);
-    if (around) tree_.frames[around->owner].own_ns -= around->taken_ns;
+    if (around) tree_.frames[around->owner].self_ns -= around->taken_ns;
     FlameFrame& frame = tree_.frames[place];
     const std::int64_t length = inside.length().count();
     ++frame.count;
     frame.total_ns += length;
-    frame.own_ns += length;
+    frame.self_ns += length;
     if (!frame.longest.is_set() || length > frame.longest_ns) {
       frame.longest_ns = length;
       frame.longest = run_.id_of(span);
@@ -52,7 +52,7 @@ class Builder {
       FlameFrame& frame = frames[place];
       const bool is_lane = frame.parent == 0;
       if (is_lane) frame.total_ns = sum_of(frame, &FlameFrame::total_ns);
-      if (is_lane) frame.own_ns = 0;
+      if (is_lane) frame.self_ns = 0;
       finish(frame);
     }
     frames[0].total_ns = sum_of(frames[0], &FlameFrame::total_ns);

@@ -19,7 +19,7 @@ namespace rankscope::gui {
 namespace {
 
 constexpr std::array flags{
-    RecordFlag{"no-pytorch", "Without PyTorch's operators, steps and collectives"},
+    RecordFlag{"no-pytorch", "No data from PyTorch (operators, steps, collectives on Gloo, lines of code)"},
     RecordFlag{"shapes", "Shapes of operator inputs"},
     RecordFlag{"memory", "Each allocation and release"},
     RecordFlag{"stack", "Where operators were called from"},

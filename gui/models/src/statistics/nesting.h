@@ -1,4 +1,4 @@
-// What is around each span of a lane, and how much of that one's own time it takes.
+// What is around each span of a lane, and how much of the self time of that one it takes.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@
 namespace rankscope::gui {
 
 /// Meets the spans of a lane in their order. Of spans that overlap though neither encloses the other the common part is
-/// taken once from the own time of what encloses both, which so is never below 0.
+/// taken once from the self time of what encloses both, which so is never below 0.
 class Nesting {
  public:
   struct Around {
     std::uint32_t owner = 0;
-    std::int64_t taken_ns = 0;  ///< of its own time inside the range
+    std::int64_t taken_ns = 0;  ///< of its self time inside the range
   };
   explicit Nesting(TimeRange range) : range_(range) {}
 

@@ -23,16 +23,16 @@ class NameSums {
     const std::uint32_t row = row_of(span);
     NameTimes& times = rows_[row];
     ++times.count;
-    times.own_ns += inside;
+    times.self_ns += inside;
     times.longest_ns = std::max(times.longest_ns, inside);
     // Whatever encloses the span touches the range, too, and was met before it.
-    if (const auto around = nesting_.meet(span.time)) rows_[around->owner].own_ns -= around->taken_ns;
+    if (const auto around = nesting_.meet(span.time)) rows_[around->owner].self_ns -= around->taken_ns;
     if (!nesting_.is_inside(row)) times.total_ns += inside;
     nesting_.open(span.time, row);
   }
 
   [[nodiscard]] std::vector<NameTimes> rows() && {
-    std::ranges::stable_sort(rows_, std::greater{}, &NameTimes::own_ns);
+    std::ranges::stable_sort(rows_, std::greater{}, &NameTimes::self_ns);
     return std::move(rows_);
   }
 

@@ -146,9 +146,9 @@ NameTimesModel::NameTimesModel(const Statistics& statistics, QObject* parent)
       statistics_(statistics) {
   connect(&statistics, &Statistics::changed, this, [this] {
     beginResetModel();
-    own_ns_ = 0;
+    self_ns_ = 0;
     if (statistics_.answer())
-      for (const NameTimes& row : statistics_.answer()->names) own_ns_ += row.own_ns;
+      for (const NameTimes& row : statistics_.answer()->names) self_ns_ += row.self_ns;
     endResetModel();
   });
 }
@@ -158,9 +158,9 @@ QVariant NameTimesModel::number(const NameTimes& row, Column column) const {
     case calls:
       return QVariant::fromValue(static_cast<qlonglong>(row.count));
     case own:
-      return QVariant::fromValue(static_cast<qlonglong>(row.own_ns));
+      return QVariant::fromValue(static_cast<qlonglong>(row.self_ns));
     case share:
-      return own_ns_ == 0 ? 0.0 : static_cast<double>(row.own_ns) / static_cast<double>(own_ns_);
+      return self_ns_ == 0 ? 0.0 : static_cast<double>(row.self_ns) / static_cast<double>(self_ns_);
     case total:
       return QVariant::fromValue(static_cast<qlonglong>(row.total_ns));
     case mean:

@@ -131,7 +131,8 @@ Result<ViewState> state_from(const QJsonObject& root) {
   if (!fields.wrong().empty())
     return fail(ErrorKind::unreadable, format("is damaged: '{}' is missing or wrong", fields.wrong()));
   if (std::ranges::find(colours, state.colour) == colours.end())
-    return fail(ErrorKind::unreadable, format("is damaged: unknown colour '{}'", state.colour));
+    return fail(ErrorKind::unreadable,
+                format("is damaged: 'colour' must be kind, name or lateness, not '{}'", state.colour));
   return state;
 }
 

@@ -36,7 +36,7 @@ TEST(DetailsModel, TellsNameRankTimesAndAttributesOfTheSelectedSpan) {
   EXPECT_TRUE(model.as_text().contains(QStringLiteral("Duration: 2.500 µs\n")));
 }
 
-TEST(DetailsModel, OwnTimeLeavesOutWhatIsNested) {
+TEST(DetailsModel, SelfTimeLeavesOutWhatIsNested) {
   Session session;
   DetailsModel model{session};
   session.show(*run_from_text("0 forward 0 100 layer\n0 op 10 30 mm\n0 op 12 15 inner\n0 op 40 60 relu\n"));
@@ -44,7 +44,7 @@ TEST(DetailsModel, OwnTimeLeavesOutWhatIsNested) {
   EXPECT_EQ(model.value_of(QStringLiteral("Self time")), QStringLiteral("60 ns; the rest is in nested events"));
 }
 
-TEST(DetailsModel, WhatOverlapsInsideAnEventIsTakenFromItsOwnTimeOnce) {
+TEST(DetailsModel, WhatOverlapsInsideAnEventIsTakenFromItsSelfTimeOnce) {
   Session session;
   DetailsModel model{session};
   session.show(*run_from_text("0 op 0 10 P\n0 op 0 8 A\n0 op 5 9 B\n"));

@@ -36,20 +36,20 @@ TEST(FlameTree, AddsUpCallsOfTheSamePathAndKeepsOtherPathsApart) {
   const FlameFrame& inside = *frame_at(tree, *run, {"layer", "mm"});
   EXPECT_EQ(inside.count, 2);
   EXPECT_EQ(inside.total_ns, 50);
-  EXPECT_EQ(inside.own_ns, 45);
+  EXPECT_EQ(inside.self_ns, 45);
   EXPECT_EQ(inside.longest_ns, 30);
   EXPECT_EQ(run->span(inside.longest).time.begin, at(40));
   EXPECT_EQ(frame_at(tree, *run, {"mm"})->total_ns, 10);
-  EXPECT_EQ(frame_at(tree, *run, {"layer"})->own_ns, 50);
+  EXPECT_EQ(frame_at(tree, *run, {"layer"})->self_ns, 50);
   EXPECT_EQ(tree.frame(0).total_ns, 110);
 }
 
-TEST(FlameTree, WhatOverlapsInsideACallIsTakenFromItsOwnTimeOnce) {
+TEST(FlameTree, WhatOverlapsInsideACallIsTakenFromItsSelfTimeOnce) {
   const auto run = *run_from_text("0 op 0 10 P\n0 op 0 8 A\n0 op 5 9 B\n");
   const FlameTree tree = tree_of(*run, run->extent());
-  EXPECT_EQ(frame_at(tree, *run, {"P"})->own_ns, 1);
-  EXPECT_EQ(frame_at(tree, *run, {"P", "A"})->own_ns, 8);
-  EXPECT_EQ(frame_at(tree, *run, {"P", "B"})->own_ns, 4);
+  EXPECT_EQ(frame_at(tree, *run, {"P"})->self_ns, 1);
+  EXPECT_EQ(frame_at(tree, *run, {"P", "A"})->self_ns, 8);
+  EXPECT_EQ(frame_at(tree, *run, {"P", "B"})->self_ns, 4);
   const FlameTree part = tree_of(*run, {at(6), at(8)});
   EXPECT_NE(frame_at(part, *run, {"P", "B"}), nullptr) << "B is no part of A, however the range cuts them";
 }
@@ -58,17 +58,17 @@ TEST(FlameTree, CutsEventsAtTheRange) {
   const auto run = *run_from_text("0 forward 0 100 layer\n0 op 10 30 mm\n0 op 60 90 relu\n");
   const FlameTree tree = tree_of(*run, {at(20), at(50)});
   EXPECT_EQ(frame_at(tree, *run, {"layer"})->total_ns, 30);
-  EXPECT_EQ(frame_at(tree, *run, {"layer"})->own_ns, 20);
+  EXPECT_EQ(frame_at(tree, *run, {"layer"})->self_ns, 20);
   EXPECT_EQ(frame_at(tree, *run, {"layer", "mm"})->total_ns, 10);
   EXPECT_EQ(frame_at(tree, *run, {"layer", "relu"}), nullptr);
 }
 
-TEST(FlameTree, OwnTimesAddUpToTheTimeOfTheRank) {
+TEST(FlameTree, SelfTimesAddUpToTheTimeOfTheRank) {
   const auto run = testing::run_with_slow_rank();
   const TimeRange range{run->extent().begin + nanoseconds{20'000'123}, run->extent().begin + nanoseconds{99'000'001}};
   const FlameTree tree = tree_of(*run, range);
   std::int64_t own = 0;
-  for (const FlameFrame& frame : tree.frames) own += frame.own_ns;
+  for (const FlameFrame& frame : tree.frames) own += frame.self_ns;
   std::int64_t busy = 0;
   for (const Span& span : run->spans())
     if (span.depth == 0 && run->lane(span.lane).rank == RankId{0} && run->lane(span.lane).kind == LaneKind::thread)

@@ -26,41 +26,41 @@ NameTimes times_of(const RangeAnswer& answer, const Run& run, std::string_view n
   return {};
 }
 
-TEST(RangeStatistics, OwnTimesLeaveOutWhatIsNestedAndAreCutAtTheRange) {
+TEST(RangeStatistics, SelfTimesLeaveOutWhatIsNestedAndAreCutAtTheRange) {
   const auto run = *run_from_text("0 forward 0 100 layer\n0 op 10 30 mm\n0 op 12 15 inner\n0 op 40 60 relu\n");
   const auto found = *answer(source_of(run), {{at(20), at(50)}}, {});
   EXPECT_EQ(times_of(found, *run, "layer").total_ns, 30);
-  EXPECT_EQ(times_of(found, *run, "layer").own_ns, 10);
-  EXPECT_EQ(times_of(found, *run, "mm").own_ns, 10);
-  EXPECT_EQ(times_of(found, *run, "relu").own_ns, 10);
+  EXPECT_EQ(times_of(found, *run, "layer").self_ns, 10);
+  EXPECT_EQ(times_of(found, *run, "mm").self_ns, 10);
+  EXPECT_EQ(times_of(found, *run, "relu").self_ns, 10);
   EXPECT_EQ(times_of(found, *run, "inner").count, 0);
 }
 
-TEST(RangeStatistics, WhatOverlapsInsideACallIsTakenFromItsOwnTimeOnce) {
+TEST(RangeStatistics, WhatOverlapsInsideACallIsTakenFromItsSelfTimeOnce) {
   const auto run = *run_from_text("0 op 0 10 P\n0 op 0 8 A\n0 op 5 9 B\n");
   const auto all = *answer(source_of(run), {{at(0), at(10)}}, {});
-  EXPECT_EQ(times_of(all, *run, "P").own_ns, 1);
-  EXPECT_EQ(times_of(all, *run, "A").own_ns, 8);
-  EXPECT_EQ(times_of(all, *run, "B").own_ns, 4);
+  EXPECT_EQ(times_of(all, *run, "P").self_ns, 1);
+  EXPECT_EQ(times_of(all, *run, "A").self_ns, 8);
+  EXPECT_EQ(times_of(all, *run, "B").self_ns, 4);
   const auto part = *answer(source_of(run), {{at(6), at(10)}}, {});
-  EXPECT_EQ(times_of(part, *run, "P").own_ns, 1);
-  EXPECT_EQ(times_of(part, *run, "A").own_ns, 2);
+  EXPECT_EQ(times_of(part, *run, "P").self_ns, 1);
+  EXPECT_EQ(times_of(part, *run, "A").self_ns, 2);
 }
 
 TEST(RangeStatistics, ACallInsideACallOfTheSameNameIsNotCountedTwiceInTheTotal) {
   const auto run = *run_from_text("0 op 0 100 f\n0 op 10 40 g\n0 op 20 30 f\n");
   const auto found = *answer(source_of(run), {{at(0), at(100)}}, {});
   EXPECT_EQ(times_of(found, *run, "f").total_ns, 100);
-  EXPECT_EQ(times_of(found, *run, "f").own_ns, 80);
+  EXPECT_EQ(times_of(found, *run, "f").self_ns, 80);
   EXPECT_EQ(times_of(found, *run, "f").count, 2);
 }
 
-TEST(RangeStatistics, OwnTimesAddUpToTheTimeInWhichLanesAreBusy) {
+TEST(RangeStatistics, SelfTimesAddUpToTheTimeInWhichLanesAreBusy) {
   const auto run = testing::run_with_slow_rank();
   const TimeRange range{run->extent().begin + nanoseconds{20'000'123}, run->extent().begin + nanoseconds{99'000'001}};
   const auto found = *answer(source_of(run), {range}, {});
   std::int64_t own = 0;
-  for (const NameTimes& row : found.names) own += row.own_ns;
+  for (const NameTimes& row : found.names) own += row.self_ns;
   std::int64_t busy = 0;
   for (const Span& span : run->spans())
     if (span.depth == 0) busy += intersect(span.time, range).length().count();
@@ -105,7 +105,7 @@ TEST(LaneBlocks, FindALongSpanThatReachesIntoTheRange) {
   const auto run = *run_from_text(text);
   const auto found = *answer(source_of(run), {{at(50'000), at(50'100)}}, {});
   ASSERT_EQ(found.names.size(), 1U);
-  EXPECT_EQ(found.names.front().own_ns, 100);
+  EXPECT_EQ(found.names.front().self_ns, 100);
 }
 
 TEST(Statistics, FollowTheVisibleRangeAndTheAreaWhileTheyAreSeen) {

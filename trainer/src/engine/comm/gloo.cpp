@@ -301,7 +301,7 @@ void Rendezvous::mark_reported(const std::string& reason) {
   try {
     parts_->store->set("reported/" + reason, bytes_of("yes"));
   } catch (const std::exception& error) {
-    log_progress(format("cannot notify the other ranks that this rank is exiting: {}", error.what()));
+    log_progress(format("cannot notify the other ranks that the error has been reported: {}", error.what()));
   }
 }
 

@@ -59,7 +59,7 @@ struct KeyComparison {
   std::vector<KeyChange> appeared;
   std::vector<KeyChange> gone;
   std::vector<KeyChange> medians;    ///< without steps: keys of both runs, the largest change of the median first
-  std::vector<KeyChange> below;      ///< the largest changes below 1 %, by name, where nothing else is listed
+  std::vector<KeyChange> below;      ///< the largest changes, by name, where nothing is listed above
   std::int64_t in_both = 0;          ///< keys
   std::int64_t tested = 0;           ///< keys that take 1 % of a step in a run
   std::int64_t maybe_chance = 0;     ///< of these: changed as much, but vary as much, too

@@ -20,7 +20,7 @@ struct FlameFrame {
   std::vector<std::uint32_t> children{};  ///< the longest first
   std::int64_t count = 0;                 ///< events that touch the range
   std::int64_t total_ns = 0;              ///< inside the range
-  std::int64_t own_ns = 0;                ///< inside the range, in nothing that is nested in it
+  std::int64_t self_ns = 0;               ///< inside the range, in nothing that is nested in it
   std::int64_t longest_ns = 0;            ///< of one of them, inside the range
   SpanId longest{};                       ///< that one
   std::int64_t drawn_ns = 0;              ///< total, or what the children take where these overlap

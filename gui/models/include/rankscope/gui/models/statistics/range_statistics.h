@@ -21,7 +21,7 @@ struct NameTimes {
   SpanKind kind = SpanKind::user;
   std::int64_t count = 0;       ///< that touch the range
   std::int64_t total_ns = 0;    ///< inside the range; a call inside a call of the same name is not counted again
-  std::int64_t own_ns = 0;      ///< inside the range, without what is nested in it
+  std::int64_t self_ns = 0;     ///< inside the range, without what is nested in it
   std::int64_t longest_ns = 0;  ///< of one of them, inside the range
 
   bool operator==(const NameTimes&) const = default;
@@ -47,7 +47,7 @@ struct RangeQuestion {
 struct RangeAnswer {
   RangeQuestion question;
   std::vector<RankTimes> ranks;  ///< empty as long as there is no closer look
-  std::vector<NameTimes> names;  ///< the longest own time first
+  std::vector<NameTimes> names;  ///< the longest self time first
 };
 
 /// What answers are made from.

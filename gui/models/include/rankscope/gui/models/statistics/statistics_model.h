@@ -77,7 +77,7 @@ class NameTimesModel : public TableModel {
   [[nodiscard]] QVariant number(const NameTimes& row, Column column) const;
 
   const Statistics& statistics_;
-  std::int64_t own_ns_ = 0;  // of all rows
+  std::int64_t self_ns_ = 0;  // of all rows
 };
 
 }  // namespace rankscope::gui
