@@ -233,7 +233,7 @@ TEST(Hta, IsShownOnlyIfAskedFor) {
   const Report asked = analyze(*run, options);
   EXPECT_THAT(render_json(asked, *run, options), HasSubstr("\"kernel_us\": 10"));
   EXPECT_THAT(render_text(asked, *run, options, Colour::no),
-              HasSubstr("and the last step is dropped. rankscope's own values"));
+              HasSubstr("These numbers follow HTA's formulas: times are rounded to whole µs"));
 }
 
 TEST(Hta, OtherSourcesAndUnknownFileTimesAreRefused) {

@@ -150,7 +150,7 @@ TEST(ViewFile, SaysInOneSentenceWhatIsWrongWithIt) {
   EXPECT_THAT(why(changed("\"critical_path\": true", "\"critical_path\": 1")),
               HasSubstr("is damaged: 'critical_path' is missing or wrong"));
   EXPECT_THAT(why(changed("\"begin_ns\": 100", "\"begin_ns\": \"x\"")), HasSubstr("'begin_ns' is missing or wrong"));
-  EXPECT_THAT(why(changed("\"lateness\"", "\"red\"")), HasSubstr("unknown colour 'red'"));
+  EXPECT_THAT(why(changed("\"lateness\"", "\"red\"")), HasSubstr("'colour' must be kind, name or lateness, not 'red'"));
 }
 
 /// Cut anywhere it is refused, and nothing worse.
