@@ -121,7 +121,10 @@ void judge_data_loading(const RuleContext& context, std::vector<Finding>& findin
                   std::nullopt,
                   std::nullopt};
   if (who != nullptr) finding.rank = who->rank;
-  if (usual.steps > 0) set_gain(context, usual, finding);
+  if (usual.steps > 0)
+    set_gain(context, usual, finding);
+  else
+    finding.why_no_gain = "without steps, it is not known what a fix saves";
   findings.push_back(std::move(finding));
 }
 

@@ -174,8 +174,10 @@ class Application {
     }
     std::set<std::string_view> hosts;
     for (const RankId rank : graph_.ranks) hosts.insert(run_.text(run_.process_of(rank).host));
+    hosts.erase("");
     std::string names;
     for (const std::string_view host : hosts) names.append(names.empty() ? "" : ", ").append(host);
+    if (names.empty()) return "the recording does not name the hosts of its ranks";
     return format("no rank of host {} has all of the replayed steps; choose from {}", fix.subject, names);
   }
 
