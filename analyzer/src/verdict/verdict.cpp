@@ -297,6 +297,7 @@ Verdict verdict_of(const Report& report) {
   add(left_out_text(report.asked_for));
   if (!names_missing_ranks(report, verdict)) add(few_ranks_sentence(report, doubt));
   add(doubt);
+  if (report.stragglers) add(arrival_hint(*report.stragglers));
   if (const std::string_view lost = lost_evidence(report); !lost.empty()) add(format("{}; see DATA QUALITY.", lost));
   return verdict;
 }

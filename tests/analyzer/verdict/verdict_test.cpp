@@ -210,6 +210,21 @@ TEST(Verdict, RefersToMissingSectionsOnlyIfThereAreAny) {
   for (const std::string& sentence : verdict_sentences(report)) EXPECT_THAT(sentence, Not(HasSubstr("below")));
 }
 
+TEST(Verdict, OfTooFewStepsSaysWhichOfTwoRanksMostlyArrivedLast) {
+  Report report = clean_report(*sample_run());
+  report.stragglers->cannot_tell = "only 2 complete steps";
+  report.stragglers->last_arrivals = {};
+  report.stragglers->last_arrivals.ranks = {{RankId{1}, 4}, {RankId{0}, 1}};
+  report.stragglers->last_arrivals.counted = 5;
+  report.stragglers->last_arrivals.by_operation = true;
+  report.stragglers->last_arrivals.certainty = Certainty::of_two;
+  const std::string hint =
+      "Rank 1 arrived last in 4 of 5 operations: this is only a hint, since one of two ranks always arrives last.";
+  EXPECT_THAT(verdict_sentences(report), Contains(hint));
+  report.stragglers->cannot_tell.clear();
+  EXPECT_THAT(verdict_sentences(report), Not(Contains(hint)));
+}
+
 TEST(Verdict, AHintIsNotTheWorstOfAllWhereErrorsHideWork) {
   Report report = clean_but_for(Counter::sources_failed);
   report.findings = {finding_of("fusable", FindingSeverity::minor, "27 % of the time pointwise kernels run in a row")};
