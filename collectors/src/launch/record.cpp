@@ -201,6 +201,15 @@ void note_container(const RecordOptions& options, const Conditions& conditions, 
   summary.notes.push_back(container_note(runtime, conditions.needed));
 }
 
+/// The command is our own child, so that its status is known even if it was collected before the watch looked.
+std::vector<ProcessEnd> ends_with_status(std::vector<ProcessEnd> ends, pid_t command, int status) {
+  constexpr int signals_from = 128;
+  for (ProcessEnd& end : ends)
+    if (end.process.pid == command && end.wait_status == 0)
+      end.wait_status = status > signals_from ? status - signals_from : status << 8;
+  return ends;
+}
+
 /// What the processes of the recording had done when they ended; nothing of a command that ended well.
 std::vector<RankEnd> ends_of_ranks(const Conditions& conditions, const RecordOutcome& outcome) {
   if (outcome.status == 0 || conditions.ends.empty()) return {};
