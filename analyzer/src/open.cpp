@@ -73,6 +73,13 @@ const ImporterInfo* importer_of(std::string_view head, const fs::path& path) {
   return nullptr;
 }
 
+/// "a .rankscope folder, a pack (.tar.zst), a Kineto trace, ..."
+std::string known_formats() {
+  std::string known = "a .rankscope folder, a pack (.tar.zst)";
+  for (const ImporterInfo& importer : importers()) known += format(", {}", importer.summary);
+  return known;
+}
+
 /// Formats that people have, but nobody can read; and what they can do.
 Error not_readable(std::string_view head, const fs::path& path) {
   const std::string shown = path.string();
@@ -81,10 +88,7 @@ Error not_readable(std::string_view head, const fs::path& path) {
                                           "with: nsys export --type sqlite --include-blobs=true {}",
                                           shown, shown)};
   if (head.empty()) return {ErrorKind::unreadable, format("{} {}", shown, why_no_head(path))};
-  std::string known;
-  for (const ImporterInfo& importer : importers()) known += format(", {}", importer.summary);
-  return {ErrorKind::unreadable,
-          format("{} is not in a format that rankscope reads: a .rankscope folder, a pack (.tar.zst){}", shown, known)};
+  return {ErrorKind::unreadable, format("{} is not in a format that rankscope reads: {}", shown, known_formats())};
 }
 
 /// Files that one importer reads, and what was left out of folders beside them.
@@ -156,11 +160,11 @@ Result<void> add_folder(const fs::path& folder, Recognised& all) {
   }
   for (const fs::path& file : files)
     if (file.extension() == nsight_report) return tl::make_unexpected(not_readable("-", file));
-  return fail(ErrorKind::unreadable,
-              format("{} contains nothing that rankscope reads: no recording and no trace{}", folder.string(),
-                     fs::is_empty(folder, error) ? "; it is empty"
-                     : has_folders               ? "; folders inside it are not searched"
-                                                 : ""));
+  return fail(ErrorKind::unreadable, format("{} contains nothing that rankscope reads{}; choose {}", folder.string(),
+                                            fs::is_empty(folder, error) ? ": it is empty"
+                                            : has_folders               ? ": folders inside it are not searched"
+                                                                        : "",
+                                            known_formats()));
 }
 
 using RunResult = Result<std::shared_ptr<const Run>>;

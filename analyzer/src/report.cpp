@@ -62,10 +62,7 @@ void fill_head(Work& work) {
 }
 
 /// Samples of the steps asked for; all of them where these are unknown (the report says so).
-void fill_rank_facts(Work& work) {
-  const bool limited = work.options.steps && work.report.steps;
-  work.report.rank_facts = rank_facts_of(work.run, limited ? &*work.report.steps : nullptr);
-}
+void fill_rank_facts(Work& work) { work.report.rank_facts = rank_facts_of(work.run, work.report.steps, work.options); }
 
 std::vector<std::string> places_of(const Run& run, Counter counter) {
   std::vector<std::string> where;

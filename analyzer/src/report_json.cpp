@@ -7,6 +7,7 @@
 #include "rankscope/analyzer/render.h"
 #include "render/json_parts.h"
 #include "sections.h"
+#include "verdict/doubts.h"
 
 namespace rankscope::analyzer {
 
@@ -22,7 +23,7 @@ std::string render_json(const Report& report, const Run& run, const ReportOption
     if (auto value = row->json({report, run, options}); !value.is_null())
       out[row->json_key.empty() ? row->id : row->json_key] = std::move(value);
   out["data_quality"] =
-      list_json(report.data_quality, [&](const QualityRow& row) { return quality_json(row, report.source); });
+      list_json(report.data_quality, [&](const QualityRow& row) { return quality_json(row, advice_source(report)); });
   // What a recording holds need not be UTF-8.
   return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -23,7 +23,8 @@ Result<int> refuse(const WhatIfArguments& arguments, const std::string& why) {
   RS_TRY_VOID(write_outputs(arguments.outputs, {.json = [&] { return analyzer::render_no_what_if_json(why); },
                                                 .html = {},
                                                 .text = [](analyzer::Colour) { return std::string{}; }}));
-  return fail(ErrorKind::not_computable, arguments.run.paths.front() + ": no change can be predicted: " + why);
+  const std::string what = why.starts_with("cannot tell") ? "" : "no change can be predicted: ";
+  return fail(ErrorKind::not_computable, arguments.run.paths.front() + ": " + what + why);
 }
 
 Result<int> ask(const WhatIfArguments& arguments) {
@@ -46,8 +47,8 @@ Result<int> ask(const WhatIfArguments& arguments) {
 Action declare_whatif(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<WhatIfArguments>();
   add_run(app, arguments->run);
-  app.add_option("--fix", arguments->fixes, "a change to apply; repeat the option to combine changes")
-      ->required()
+  app.add_option("--fix", arguments->fixes,
+                 "a change to apply, such as rank:2; at least one is needed, and several are combined")
       ->allow_extra_args(false);  // what follows is RUN
   add_json_output(app, arguments->outputs, "the prediction");
   add_steps(app, arguments->selection);
@@ -55,6 +56,8 @@ Action declare_whatif(CLI::App& app, const Words&) {
              "F is a factor by which durations are multiplied, e.g. 0.5. Without F, the selected work takes "
              "its usual time, a mean or median over peers and steps (docs/whatif.md).\n");
   return [arguments] {
+    if (arguments->fixes.empty())
+      return say_usage_error("whatif needs a change: rankscope whatif RUN --fix rank:2", "whatif");
     const auto status = ask(*arguments);
     return status ? *status : say(status.error());
   };

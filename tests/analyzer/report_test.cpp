@@ -188,6 +188,23 @@ TEST(Report, RanksOfDifferentJobsAreNotCompared) {
   EXPECT_EQ(report.rank_rows->at(1).total.compute_ns, 90);
 }
 
+TEST(Report, SegmentsOfDifferentJobsInOneFolderAreNotComparedEither) {
+  const auto recorded = [](std::string_view of_rank_1) {
+    return analyze(*run_of(format("@run source=rankscope clock=same_host\n@rank 0 host=n1 recorded=0:5000000000\n"
+                                  "@rank 1 host=n1 recorded={}\n"
+                                  "0 step 0 100 step index=1\n0 op 0 60 op\n0 comm 60 100 allreduce seq=1\n"
+                                  "1 step 0 100 step index=1\n1 op 0 90 op\n1 comm 90 100 allreduce seq=1\n",
+                                  of_rank_1)),
+                   {});
+  };
+  const Report report = recorded("9000000000:9900000000");
+  EXPECT_EQ(report.stragglers.error().why,
+            "the recordings are from different jobs: on host n1, rank 0 ended 4.00 s before rank 1 began");
+  EXPECT_EQ(std::ranges::count(report.data_quality, Counter::jobs_mixed, &QualityRow::counter), 1);
+  EXPECT_EQ(
+      std::ranges::count(recorded("4000000000:9900000000").data_quality, Counter::jobs_mixed, &QualityRow::counter), 0);
+}
+
 TEST(Report, TracesWithNothingInCommonAreOfDifferentJobs) {
   const auto mixed = [&](const std::string& head) {
     const Report report = analyze(*run_of("@rank 0 recorded=0:100\n@rank 1 recorded=500:600\n" + head +

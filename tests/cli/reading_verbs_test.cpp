@@ -95,6 +95,10 @@ TEST_F(ReadingVerbs, WhatCannotBeReadIsExit3AndNamesThePath) {
       EXPECT_THAT(result.err, HasSubstr(path(name)));
       EXPECT_EQ(result.out, "");
     }
+  for (const char* name : {"empty", "notes.md"})
+    EXPECT_THAT(rankscope({"report", path(name)}).err,
+                AllOf(HasSubstr("a .rankscope folder, a pack (.tar.zst), Kineto JSON of torch.profiler"),
+                      HasSubstr("SQLite exports of Nsight Systems")));
   EXPECT_EQ(rankscope({"export", path("absent"), "--to", "chrome", path("out.json")}).status, 3);
   EXPECT_FALSE(fs::exists(path("out.json")));
 }

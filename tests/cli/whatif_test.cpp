@@ -43,7 +43,11 @@ TEST(WhatIfVerb, RefusesWhatIsNoChangeWithStatus2) {
   const ProgramResult wrong = whatif({demo, "--fix", "faster"});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--fix faster: no such fix; choose from rank:R, host:NAME,"));
-  EXPECT_EQ(whatif({demo}).status, 2);
+  const ProgramResult without = whatif({demo});
+  EXPECT_EQ(without.status, 2);
+  EXPECT_THAT(without.err, HasSubstr("whatif needs a change: rankscope whatif RUN --fix rank:2"));
+  EXPECT_THAT(whatif({demo, "--fix", "rank:7"}).err,
+              HasSubstr("--fix rank:7: the recording has no rank 7; choose from ranks 0–3"));
   const ProgramResult absent = whatif({demo, "--fix", "op:no_such_*"});
   EXPECT_EQ(absent.status, 2);
   EXPECT_THAT(absent.err, HasSubstr("--fix op:no_such_*: the recording has nothing that this fix would change"));
@@ -60,6 +64,20 @@ TEST(WhatIfVerb, SaysWithStatus4WhatKeepsItFromPredicting) {
   const ProgramResult refused = whatif({run, "--fix", "rank:1"});
   EXPECT_EQ(refused.status, 4);
   EXPECT_THAT(refused.err, HasSubstr("no change can be predicted: the clocks of the ranks cannot be compared"));
+}
+
+TEST(WhatIfVerb, CannotTellWithStatus4WhereTheOnlyPeerDoesOtherWork) {
+  const testing::TemporaryFolder folder;
+  const std::string run = (folder / "extra.txt").string();
+  std::ofstream{run} << "@run source=rankscope clock=same_host clock_error=0\n@group dp 0,1\n"
+                        "0 step 0 90 step index=0\n0 forward 0 40 forward\n0 optimizer 40 70 extra\n"
+                        "0 wait 70 90 wait\n0 comm 70 90 allreduce group=dp seq=0 enqueued=70 on=main\n"
+                        "1 step 0 90 step index=0\n1 forward 0 40 forward\n"
+                        "1 wait 40 90 wait\n1 comm 40 90 allreduce group=dp seq=0 enqueued=40 on=main\n";
+  const ProgramResult refused = whatif({run, "--fix", "rank:0"});
+  EXPECT_EQ(refused.status, 4);
+  EXPECT_THAT(refused.err, HasSubstr("extra.txt: cannot tell what --fix rank:0 would save: 30 ns of the rank's work "
+                                     "per step has no counterpart on its only peer"));
 }
 
 TEST(WhatIfVerb, ListsTheChangesInItsHelp) {

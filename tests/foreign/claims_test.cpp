@@ -53,6 +53,35 @@ TEST_P(SharedReports, ClaimNothingThatContradictsTheirReplay) {
   }
 }
 
+/// Findings whose gains are differences between replays (metrics.md 20.1).
+bool is_gain_replayed(const analyzer::Finding& finding) {
+  return finding.id == analyzer::finding_id::data_loading ||
+         finding.id == analyzer::finding_id::exposed_communication || finding.id == "efficiency.communication";
+}
+
+TEST_P(SharedReports, SaveNoMoreThanTheirReplayYields) {
+  const auto run = analyzer::open_run(testing::shared_data() / GetParam());
+  ASSERT_TRUE(run) << run.error().message;
+  const analyzer::Report report = analyzer::analyze(**run, {});
+  if (!report.findings || !report.steps) return;
+  const bool has_replay = analyzer::why_no_replay(report.what_if).empty();
+  for (const analyzer::Finding& finding : *report.findings) {
+    SCOPED_TRACE(finding.id);
+    if (!finding.why_no_gain.empty()) {
+      EXPECT_EQ(finding.gain_ns_per_step, 0);
+    }
+    if (!is_gain_replayed(finding)) continue;
+    if (!has_replay) {
+      EXPECT_NE(finding.why_no_gain, "") << "a gain needs a replay";
+    } else {
+      EXPECT_LE(finding.gain_ns_per_step, report.what_if->replayed_ns);
+    }
+  }
+  if (!report.what_if) return;
+  for (const analyzer::RankReplay& rank : report.what_if->ranks)
+    EXPECT_NE(rank.without_rank_ns.has_value(), !rank.why_unknown.empty()) << rank.rank.value;
+}
+
 /// Ranks that were not recorded are said in the verdict; those that were can still be judged.
 bool lost_data(const analyzer::Report& report) {
   return std::ranges::any_of(report.data_quality, [](const analyzer::QualityRow& row) {

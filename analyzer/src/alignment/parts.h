@@ -26,7 +26,8 @@ struct ClockLine {
 [[nodiscard]] Table clock_table(const ClocksSection& clocks, std::size_t limit);
 /// Adds to the method and the error what is known of each clock, where there are several.
 void add_clocks(nlohmann::ordered_json& clock, const ClocksSection& section);
-[[nodiscard]] std::string clock_text(const ClockInfo& clock);
+/// How the clocks of the ranks were brought together, and what that means for comparisons.
+[[nodiscard]] std::string clock_text(const Report& report);
 
 namespace html {
 void write_clocks(Writer& page, const Source& source);

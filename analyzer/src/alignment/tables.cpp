@@ -50,7 +50,7 @@ std::string apart_text(const ClocksSection& section) {
 }  // namespace
 
 std::vector<ClockLine> clock_lines(const Report& report) {
-  std::vector<ClockLine> lines{{clock_text(report.clock)}};
+  std::vector<ClockLine> lines{{clock_text(report)}};
   const ClocksSection& section = report.clocks;
   if (auto apart = apart_text(section); !apart.empty()) {
     lines.push_back({std::move(apart)});
@@ -119,11 +119,15 @@ Table clock_table(const ClocksSection& section, std::size_t limit) {
   return table;
 }
 
-std::string clock_text(const ClockInfo& clock) {
+std::string clock_text(const Report& report) {
+  const ClockInfo& clock = report.clock;
+  const bool hosts_known =
+      std::ranges::all_of(report.rank_facts, [](const RankFacts& facts) { return !facts.host.empty(); });
   if (clock.method == "none") return "Clocks: the ranks have no common clock; their times are not compared.";
   if (clock.method == "wall_clock")
-    return format("Clocks: wall clocks, ± {}; times of different hosts are not compared.",
-                  duration_text(clock.error.count()));
+    return format("Clocks: wall clocks, ± {}; {}.", duration_text(clock.error.count()),
+                  hosts_known ? "times of different hosts are not compared"
+                              : "the hosts are not known, so times of different ranks are not compared");
   return format("Clocks: {}, ± {}; a difference between ranks is reported only if it is more than twice this error.",
                 printable(clock_method_words(clock)), duration_text(clock.error.count()));
 }

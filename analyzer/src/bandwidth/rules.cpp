@@ -104,7 +104,7 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
   for (const auto& [what, same] : alike)
     if (same.count > most_alike)
       findings[same.last_reported].evidence +=
-          format("; {} also became slow in step {}: see COMMUNICATION BANDWIDTH",
+          format("; {} also became slow in step {} (--only bandwidth shows them)",
                  counted(same.count - most_alike, format("more {}", name_of(what.first))), what.second);
 }
 

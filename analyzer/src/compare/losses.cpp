@@ -21,11 +21,13 @@ using Reach = LossReach;
 
 // How the job ended.
 
+constexpr std::string_view vanished_words = "killed, crashed or called _exit";
+
 /// "exited with status 3"; empty if nothing is wrong with it, or its source does not tell.
 std::string bad_end(const Process& process) {
   switch (process.ending) {
     case Ending::vanished:
-      return "was killed, crashed or called _exit";
+      return std::string{vanished_words};
     case Ending::exited:
       return process.exit_status == 0 ? std::string{} : format("exited with status {}", process.exit_status);
     case Ending::unknown:
@@ -53,8 +55,10 @@ void add_ends_of_ranks(const Run& run, std::vector<Loss>& losses) {
     std::vector<RankId>& ranks = ranks_by_end[end];
     if (ranks.empty() || ranks.back() != process.rank) ranks.push_back(process.rank);
   }
-  for (const auto& [end, ranks] : ranks_by_end)
-    losses.push_back({"ended_badly", format("{} {}", ranks_text(ranks), end), Reach::compared});
+  for (const auto& [end, ranks] : ranks_by_end) {
+    const std::string_view verb = end != vanished_words ? "" : ranks.size() == 1 ? "was " : "were ";
+    losses.push_back({"ended_badly", format("{} {}{}", ranks_text(ranks), verb, end), Reach::compared});
+  }
 }
 
 /// Of the run, not of a process.

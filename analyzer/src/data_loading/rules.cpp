@@ -57,6 +57,16 @@ std::string evidence_for(const RankRow* row, const Usual& usual) {
                 duration_text((data - own) / steps));
 }
 
+/// One rank that waits delays all others, so that a mean over the ranks is no bound (metrics.md 20.1).
+void set_gain(const RuleContext& context, const Usual& usual, Finding& finding) {
+  ReplayedGain gain = replayed_gain(context.report.what_if, &WhatIfSection::without_data_ns);
+  // The waits of ranks that are named elsewhere are replayed, too: the others save at most what they all wait together.
+  const std::int64_t of_all_ranks = usual.ranks * usual.per_step(usual.total.idle_ns_of(IdleCause::data));
+  const bool all = usual.ranks == context.everybody.ranks;
+  finding.gain_ns_per_step = all ? gain.ns_per_step : std::min(gain.ns_per_step, of_all_ranks);
+  finding.why_no_gain = std::move(gain.why_unknown);
+}
+
 }  // namespace
 
 LoaderSums sum_loaders(const Report& report) {
@@ -102,10 +112,20 @@ void judge_data_loading(const RuleContext& context, std::vector<Finding>& findin
   if (severity == FindingSeverity::info) return;
   const LoaderSums loaders = sum_loaders(context.report);
   const RankRow* who = who_waits(context, usual);
-  findings.push_back({std::string{finding_id::data_loading}, severity, title_for(who, usual),
-                      evidence_for(who, usual) + workers_text(loaders), advice_for_data(loaders), usual.per_step(data),
-                      std::nullopt, std::nullopt});
-  if (who != nullptr) findings.back().rank = who->rank;
+  Finding finding{std::string{finding_id::data_loading},
+                  severity,
+                  title_for(who, usual),
+                  evidence_for(who, usual) + workers_text(loaders),
+                  advice_for_data(loaders),
+                  0,
+                  std::nullopt,
+                  std::nullopt};
+  if (who != nullptr) finding.rank = who->rank;
+  if (usual.steps > 0)
+    set_gain(context, usual, finding);
+  else
+    finding.why_no_gain = "without steps, it is not known what a fix saves";
+  findings.push_back(std::move(finding));
 }
 
 }  // namespace rankscope::analyzer

@@ -24,8 +24,9 @@ enum class Exposed : std::uint8_t {
   unmatched
 };
 
-/// `hiding`: how the operation with most of it is hidden.
-std::string advice_for(Exposed exposed, std::string_view hiding) {
+/// `hiding`: how the operation with most of it is hidden. `late`: the rank that causes most of the waiting; null:
+/// several do.
+std::string advice_for(Exposed exposed, std::string_view hiding, const BlameRow* late) {
   switch (exposed) {
     case Exposed::moving:
       return std::string{hiding};
@@ -34,6 +35,11 @@ std::string advice_for(Exposed exposed, std::string_view hiding) {
     case Exposed::waiting_for_slow_connection:
       return "Fix the slow connection first: the ranks that it delays arrive late.";
     case Exposed::waiting_for_changing_ranks:
+      if (late != nullptr)
+        return format(
+            "Find out why rank {} arrives late (mainly {}; --only blame shows all parts), and even out the work before "
+            "the collectives.",
+            late->rank.value, words_of(late->largest_part()));
       return "Find out which ranks arrive last (--only blame shows them) and even out the work before the collectives.";
     case Exposed::ranks_missing:
       return format("{}, unless most of the exposed communication is waiting for ranks that were not recorded.",
@@ -62,14 +68,21 @@ std::string hidden_part(const Usual& usual) {
   return format("another {} is hidden behind compute", duration_text(usual.per_step(usual.total.overlapped_comm_ns)));
 }
 
-/// Whom the others mostly waited for, in the end.
-std::string most_blamed(const Report& report) {
-  if (!report.blame || report.blame->rows.empty()) return {};
+double share_of_waiting(const BlameSection& blame, const BlameRow& row) {
+  return blame.total_ns > 0 ? static_cast<double>(row.cost_ns()) / static_cast<double>(blame.total_ns) : 0;
+}
+
+/// Whom the others mostly waited for, in the end; null if no rank causes half of the waiting.
+const BlameRow* most_blamed(const Report& report) {
+  if (!report.blame || report.blame->rows.empty()) return nullptr;
   const BlameRow& row = report.blame->rows.front();
-  const double share = static_cast<double>(row.cost_ns()) / static_cast<double>(report.blame->total_ns);
-  if (share < 0.5) return {};
-  return format("; {} of the waiting is due to rank {} (mainly {})", percent_of(share), row.rank.value,
-                words_of(row.largest_part()));
+  return share_of_waiting(*report.blame, row) < 0.5 ? nullptr : &row;
+}
+
+/// "83 % of the waiting is due to rank 2 (mainly compute)"
+std::string blame_text(const BlameSection& blame, const BlameRow& row) {
+  return format("{} of the waiting is due to rank {} (mainly {})", percent_of(share_of_waiting(blame, row)),
+                row.rank.value, words_of(row.largest_part()));
 }
 
 /// "most of it is all-reduce, 8.20 ms per step and rank"; empty if no operation has most of it.
@@ -156,18 +169,23 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   finding.evidence =
       format("{} of exposed communication per step and rank{}; {}",
              duration_text(usual.per_step(total.exposed_comm_ns)), parts_of_exposed(usual), hidden_part(usual));
-  if (waiting) finding.evidence += most_blamed(report);
+  const BlameRow* const late = waiting ? most_blamed(report) : nullptr;
+  if (late != nullptr) finding.evidence += "; " + blame_text(*report.blame, *late);
   const bool unknown = 2 * (total.exposed_wait_ns + total.exposed_transfer_ns) < total.exposed_comm_ns;
   const bool missing = report.world_size > std::ssize(report.ranks);
   Exposed moves = Exposed::moving;
   if (unknown) moves = missing ? Exposed::ranks_missing : Exposed::unmatched;
   const Exposed waits = kind_of_waiting(explained, total.exposed_wait_ns);
   const ExposedOperation most = report.overlap ? most_exposed(*report.overlap) : ExposedOperation{};
-  finding.advice = advice_for(waiting ? waits : moves, advice_to_hide(most.use));
+  finding.advice = advice_for(waiting ? waits : moves, advice_to_hide(most.use), late);
   if (!waiting) finding.cause = cause_of(usual, most);
-  // Headroom of metrics.md 3.4; waiting is given back by fixing whoever is late, which is said there.
-  const std::int64_t uncovered_compute = total.compute_ns - total.overlapped_comm_ns;
-  finding.gain_ns_per_step = usual.per_step(std::min(total.exposed_transfer_ns, uncovered_compute));
+  if (waits == Exposed::waiting_for_changing_ranks && late != nullptr) finding.cause = blame_text(*report.blame, *late);
+  // The waits for a slow rank or connection are saved by that finding; here it is what the transfers take.
+  const bool evened_out = waiting && waits == Exposed::waiting_for_changing_ranks;
+  ReplayedGain gain =
+      replayed_gain(report.what_if, evened_out ? &WhatIfSection::ideal_ns : &WhatIfSection::ideal_network_ns);
+  finding.gain_ns_per_step = gain.ns_per_step;
+  finding.why_no_gain = std::move(gain.why_unknown);
   findings.push_back(std::move(finding));
 }
 

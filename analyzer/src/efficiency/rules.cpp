@@ -71,7 +71,9 @@ void judge_communication(const RuleContext& context, const EfficiencySection& se
                             duration_text(usual.per_step(usual.total.memory_ns)),
                             duration_text(usual.per_step(usual.total.exposed_comm_ns)));
   finding.advice = "Hide copies and communication behind compute: use pinned memory, separate streams and prefetching.";
-  finding.gain_ns_per_step = usual.per_step(usual.total.memory_ns + usual.total.exposed_comm_ns);
+  ReplayedGain gain = replayed_gain(context.report.what_if, &WhatIfSection::without_traffic_ns);
+  finding.gain_ns_per_step = gain.ns_per_step;
+  finding.why_no_gain = std::move(gain.why_unknown);
   findings.push_back(std::move(finding));
 }
 
@@ -93,8 +95,8 @@ void judge_sum(const RuleContext& context, const EfficiencySection& section, std
   finding.evidence = format("load balance {}, communication {}, orchestration {}", percent_of(run.load_balance()),
                             percent_of(run.communication()), percent_of(run.orchestration()));
   finding.advice =
-      "No single cause stands out: under EFFICIENCY, look for the smallest factor and for the largest share of time "
-      "other than compute, and start with these.";
+      "No single cause stands out: start with the smallest factor and with the largest share of time other than "
+      "compute (--only efficiency shows both).";
   finding.gain_ns_per_step = usual.per_step(usual.total.window_ns - usual.total.compute_ns);
   findings.push_back(std::move(finding));
 }

@@ -47,7 +47,9 @@ nlohmann::ordered_json facts_json(const RankFacts& facts) {
   out["program"] = facts.program;
   out["ending"] = name_of(facts.ending);
   out["exit_status"] = facts.ending == Ending::exited ? Json(facts.exit_status) : why.null("exit_status", "not known");
-  out["cpu_percent"] = facts.cpu_percent ? rounded(*facts.cpu_percent, 1) : why.null("cpu_percent", "no host samples");
+  out["cpu_percent"] = facts.cpu_percent ? rounded(*facts.cpu_percent, 1)
+                                         : why.null("cpu_percent", facts.peak_rss_bytes ? "no host samples in the steps"
+                                                                                        : "no host samples");
   out["peak_rss_bytes"] =
       facts.peak_rss_bytes ? Json(*facts.peak_rss_bytes) : why.null("peak_rss_bytes", "no host samples");
   std::move(why).attach(out);

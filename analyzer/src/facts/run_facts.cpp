@@ -9,6 +9,7 @@
 #include "predicted/parts.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
+#include "rankscope/core/recording/manifest.h"
 #include "steps/find.h"
 #include "steps/sample_windows.h"
 #include "words/keys.h"
@@ -17,8 +18,8 @@ namespace rankscope::analyzer {
 namespace {
 
 /// What was injected is a note for tests, and no analysis reads it; what each rank counts for itself is no fact of the
-/// run (DATA QUALITY has the sum); how a file counts its time is nobody's interest, and a command to export it again is
-/// advice.
+/// run (DATA QUALITY has the sum); findings name the signal that ended a rank; how a file counts its time is nobody's
+/// interest, and a command to export it again is advice.
 bool is_hidden(std::string_view key) {
   static constexpr std::array hidden{std::string_view{"injected_faults"},
                                      std::string_view{"pace_overruns"},
@@ -29,7 +30,7 @@ bool is_hidden(std::string_view key) {
                                      keys::file_time_type,
                                      keys::nsys_export_again,
                                      std::string_view{"stopped_at_unix_ns"}};
-  return std::ranges::find(hidden, key) != hidden.end();
+  return key.starts_with(recording::ended_by_prefix) || std::ranges::find(hidden, key) != hidden.end();
 }
 
 }  // namespace
@@ -58,7 +59,8 @@ std::uint64_t pace_overruns_of(const Run& run) {
   return sum;
 }
 
-std::vector<RankFacts> rank_facts_of(const Run& run, const StepsSection* steps) {
+std::vector<RankFacts> rank_facts_of(const Run& run, const Section<StepsSection>& steps, const ReportOptions& options) {
+  const StepsSection* const asked_for = options.steps && steps ? &*steps : nullptr;
   std::vector<RankFacts> all;
   for (const RankId rank : run.ranks()) {
     const Process& process = run.process_of(rank);
@@ -68,9 +70,8 @@ std::vector<RankFacts> rank_facts_of(const Run& run, const StepsSection* steps) 
     facts.program = run.text(process.program);
     facts.ending = process.ending;
     facts.exit_status = process.exit_status;
-    if (const std::vector<double> cpu = counter_values(run, rank, "cpu_percent", steps); !cpu.empty())
-      facts.cpu_percent = median(cpu);
-    const std::vector<double> rss = counter_values(run, rank, "rss_bytes", steps);
+    facts.cpu_percent = cpu_percent_of(run, rank, steps);
+    const std::vector<double> rss = counter_values(run, rank, "rss_bytes", asked_for);
     if (!rss.empty()) facts.peak_rss_bytes = std::llround(std::ranges::max(rss));
     all.push_back(std::move(facts));
   }

@@ -51,7 +51,8 @@ Table facts_table(const std::vector<RankFacts>& ranks, std::size_t limit) {
 void add_rank_facts(Page& page, const Report& report, const ReportOptions& options) {
   if (report.rank_facts.empty()) return;
   const auto limit = std::max<std::size_t>(16, options.top);
-  page.heading("RANKS", "CPU = median of the samples, 100 % is one core");
+  page.heading("RANKS", report.steps ? "CPU = median of the samples in steps, 100 % is one core"
+                                     : "CPU = median of the samples, 100 % is one core");
   page.table(facts_table(report.rank_facts, limit));
   add_left_out(page, left_out(report.rank_facts.size(), limit));
 }

@@ -55,7 +55,7 @@ std::optional<bool> flag_from(std::string_view text) {
   return std::nullopt;
 }
 
-// FLOPs of fused attention (metrics.md 15.1): the products of queries with keys and of weights with values, for every
+// FLOPs of fused attention (metrics.md 15.0): the products of queries with keys and of weights with values, for every
 // pair of positions.
 
 enum class Order : std::uint8_t {

@@ -1,4 +1,4 @@
-// Floating-point operations of one operator call, from its inputs (metrics.md 15.1). A multiplication and an addition
+// Floating-point operations of one operator call, from its inputs (metrics.md 15.0). A multiplication and an addition
 // are two.
 #pragma once
 
@@ -77,7 +77,7 @@ class ConvolutionOutputs {
 [[nodiscard]] FlopResult flops_of(std::string_view name, const OperatorInputs& inputs,
                                   const ConvolutionOutputs& convolutions);
 
-// FLOPs of convolutions (metrics.md 15.1): twice the batch, the size of the output plane and the weight, also of each
+// FLOPs of convolutions (metrics.md 15.0): twice the batch, the size of the output plane and the weight, also of each
 // of the two gradients.
 
 [[nodiscard]] bool is_convolution(std::string_view name);

@@ -1,4 +1,4 @@
-// Which calls of operators of a rank are counted as FLOPs, and which kernels are theirs (metrics.md 15.1).
+// Which calls of operators of a rank are counted as FLOPs, and which kernels are theirs (metrics.md 15.0).
 #pragma once
 
 #include <array>

@@ -10,6 +10,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
+#include "rankscope/core/recording/manifest.h"
 #include "steps/find.h"
 #include "words/source_advice.h"
 #include "words/units.h"
@@ -109,7 +110,14 @@ struct Suspect {
   const Process* process = nullptr;
   const Frontier* frontier = nullptr;
   std::int64_t steps_behind = 0;
+  std::string signal{};  ///< that ended it, "SIGKILL"; empty: none, or not known
 };
+
+/// Launchers end the other ranks with these once one rank is gone.
+bool asks_to_end(std::string_view signal) { return signal == "SIGTERM" || signal == "SIGINT" || signal == "SIGHUP"; }
+
+/// A signal that no launcher sends first: it ended this rank before the launcher ended the others.
+bool was_killed_first(const Suspect& suspect) { return !suspect.signal.empty() && !asks_to_end(suspect.signal); }
 
 std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& steps,
                                  std::span<const Frontier> frontiers) {
@@ -123,7 +131,10 @@ std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& st
     // then the operations are missing from the recording, not from the run.
     const bool damaged = run.quality().of(Counter::chunks_corrupt) + run.quality().of(Counter::segment_cut) > 0;
     const bool left_early = process.ending == Ending::exited && behind > 0 && frontier.missed > 0 && !damaged;
-    if (ended_badly(process) || left_early) suspects.push_back({&process, &frontier, behind});
+    if (!ended_badly(process) && !left_early) continue;
+    const std::string key = format("{}{}", recording::ended_by_prefix, frontier.rank.value);
+    const bool vanished = process.ending == Ending::vanished;
+    suspects.push_back({&process, &frontier, behind, std::string{vanished ? run.metadata(key) : ""}});
   }
   return suspects;
 }
@@ -131,14 +142,14 @@ std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& st
 /// May the ends of the recordings be put in order?
 enum class Ends : std::uint8_t { comparable, unrelated };
 
-/// The one that stopped first. Whoever missed operations that its peers started comes before all who did not: those
-/// peers were waiting for it.
+/// The one that stopped first: a signal that kills is a proof. Else whoever missed operations that its peers started
+/// comes before all who did not: those peers were waiting for it.
 const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
   const auto order = [ends](const Suspect& suspect) {
     const bool last_to_arrive = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
     const std::int64_t first =
         ends == Ends::comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
-    return std::tuple(!last_to_arrive, first, suspect.process->rank);
+    return std::tuple(!was_killed_first(suspect), !last_to_arrive, first, suspect.process->rank);
   };
   return *std::ranges::min_element(suspects, {}, order);
 }
@@ -166,14 +177,25 @@ std::string age_of(const Process& process) {
   return duration_text((process.recorded.end - process.recorded.begin).count()) + " after it began";
 }
 
-std::string how_it_ended(const Process& process) {
+std::string how_it_ended(const Suspect& suspect) {
+  const Process& process = *suspect.process;
+  if (!suspect.signal.empty()) return format("it was killed by {} {}", suspect.signal, age_of(process));
   if (process.ending == Ending::vanished)
     return format("its recording just stops {} (the process was killed, crashed or called _exit)", age_of(process));
   return format("it exited with status {}, {}", process.exit_status, age_of(process));
 }
 
+/// "it was killed by SIGKILL 12.3 s after it began, on host n0; the command ended with status 1"
+std::string cause_of(const Run& run, const Suspect& lost) {
+  std::string text = how_it_ended(lost);
+  if (const std::string_view host = run.text(lost.process->host); !host.empty()) text += format(", on host {}", host);
+  if (const auto status = run.metadata("exit_status"); !status.empty())
+    text += format("; the command ended with status {}", status);
+  return text;
+}
+
 std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects) {
-  std::string text = how_it_ended(*lost.process);
+  std::string text = how_it_ended(lost);
   if (lost.frontier->first) {
     text += format("; it never joined an operation that rank {} had started (it missed {} in all)",
                    lost.frontier->first->peer.value, counted(lost.frontier->missed, "operation"));
@@ -202,6 +224,8 @@ std::string title_of(const Suspect& lost, const Section<StepsSection>& steps, co
 /// All vanished at the same point: the job was stopped as a whole, by a time limit for example.
 bool stopped_together(std::span<const Suspect> suspects, std::size_t ranks) {
   if (ranks < 2 || suspects.size() < ranks) return false;
+  const auto killed_first = std::ranges::count_if(suspects, was_killed_first);
+  if (killed_first > 0 && killed_first < std::ssize(suspects)) return false;
   return std::ranges::all_of(suspects, [](const Suspect& suspect) {
     return suspect.process->ending == Ending::vanished && suspect.frontier->missed == 0 && suspect.steps_behind == 0;
   });
@@ -227,10 +251,12 @@ bool was_asked_to_end(const Run& run, std::span<const Suspect> suspects, Ends en
 bool was_needed(const Run& run, const Suspect& suspect, std::span<const Frontier> frontiers) {
   const bool open_work =
       std::ranges::any_of(frontiers, [](const Frontier& frontier) { return frontier.unfinished > 0; });
-  return suspect.frontier->missed > 0 || suspect.steps_behind > 0 || open_work || run.ranks().size() == 1;
+  return suspect.frontier->missed > 0 || suspect.steps_behind > 0 || open_work || run.ranks().size() == 1 ||
+         was_killed_first(suspect);
 }
 
-Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, std::span<const Suspect> suspects) {
+Finding lost_finding(const Run& run, const Section<StepsSection>& steps, const Suspect& lost,
+                     std::span<const Suspect> suspects) {
   Finding finding;
   finding.id = finding_id::rank_lost;
   finding.severity = FindingSeverity::critical;
@@ -238,6 +264,7 @@ Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, st
   finding.step = step_of_loss(steps, lost);
   finding.title = title_of(lost, steps, finding.step);
   finding.evidence = evidence_for(lost, suspects);
+  finding.cause = cause_of(run, lost);
   finding.advice = format(
       "Look at the last lines of rank {}'s log and at the kernel log of its host (out of memory, hardware error); "
       "checkpoint often enough to restart.",
@@ -296,7 +323,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, const AbsentRanks& abse
                                : format("{}, and the others ended with errors before any step", left_nothing(absent));
   finding.evidence =
       format("{}rank {}: {}", ends == Ends::comparable && suspects.size() > 1 ? "the first to end was " : "", rank,
-             how_it_ended(*first.process));
+             how_it_ended(first));
   std::vector<RankId> others;
   for (const Suspect& suspect : suspects)
     if (suspect.process != first.process) others.push_back(suspect.process->rank);
@@ -341,7 +368,7 @@ std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>
     findings.push_back(stopped_finding(steps, suspects));
   } else if (!suspects.empty()) {
     const Suspect& lost = root_cause(suspects, ends);
-    if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(steps, lost, suspects));
+    if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(run, steps, lost, suspects));
   }
   if (absent.count > 0) findings.push_back(missing_finding(run, absent));
   return findings;

@@ -10,6 +10,7 @@
 #include "render/html/elements.h"
 #include "render/words.h"
 #include "split/parts.h"
+#include "verdict/doubts.h"
 #include "verdict/verdict.h"
 
 namespace rankscope::analyzer::html {
@@ -18,7 +19,7 @@ void write_quality(Writer& page, const Source& source) {
   Table table{{{"severity", Align::left}, {"what", Align::left}}, {}};
   for (const auto& row : source.report.data_quality) {
     if (row.value == 0) continue;
-    const auto words = words_of(row, source.report.source);
+    const auto words = words_of(row, advice_source(source.report));
     table.rows.push_back({words.kind, {words.text}});
   }
   if (table.rows.empty()) {
@@ -26,7 +27,7 @@ void write_quality(Writer& page, const Source& source) {
   } else {
     write_table(page, table, "What was lost, altered or left out");
   }
-  page.element("p", clock_text(source.report.clock), {{"class", "faint"}});
+  page.element("p", clock_text(source.report), {{"class", "faint"}});
 }
 
 namespace {

@@ -26,11 +26,6 @@ constexpr std::string_view collect_marks =
     "Steps are marked by NVTX ranges or the annotation API, but --collect left out both: record again with annotate or "
     "nvtx in --collect, or without --collect.";
 
-std::string_view fact(const Report& report, std::string_view name) {
-  const auto found = std::ranges::find(report.facts, name, &std::pair<std::string, std::string>::first);
-  return found == report.facts.end() ? std::string_view{} : std::string_view{found->second};
-}
-
 bool lists(std::string_view list, std::string_view id) {
   while (!list.empty()) {
     if (list.substr(0, list.find(',')) == id) return true;
@@ -48,7 +43,7 @@ std::string_view advice_on_steps(const Report& report) {
   const std::int64_t status = number_from<std::int64_t>(fact(report, "exit_status")).value_or(0);
   constexpr std::int64_t first_signal = 128;
   if (status <= first_signal)
-    return advice_for(report.uses_pytorch ? Wanted::steps_of_pytorch : Wanted::steps, report.source);
+    return advice_for(report.uses_pytorch ? Wanted::steps_of_pytorch : Wanted::steps, advice_source(report));
   return fact(report, "role") == "trainer" ? let_it_run : let_it_run_or_mark;
 }
 
@@ -122,14 +117,16 @@ bool uses_nccl(const Report& report) {
 std::string remedy_for_steps(const Report& report) { return std::string{advice_on_steps(report)}; }
 
 std::string remedy_for_ranks(const Report& report) {
-  return std::string{advice_for(Wanted::time_of_ranks, report.source)};
+  return std::string{advice_for(Wanted::time_of_ranks, advice_source(report))};
 }
 
-std::string remedy_for_memory(const Report& report) { return std::string{advice_for(Wanted::memory, report.source)}; }
+std::string remedy_for_memory(const Report& report) {
+  return std::string{advice_for(Wanted::memory, advice_source(report))};
+}
 
 std::string remedy_for_stragglers(const Report& report) {
-  if (!report.why_not_compared.empty()) return std::string{advice_for(Wanted::comparison, report.source)};
-  if (report.ranks.size() < 2) return std::string{advice_for(Wanted::all_ranks, report.source)};
+  if (!report.why_not_compared.empty()) return std::string{advice_for(Wanted::comparison, advice_source(report))};
+  if (report.ranks.size() < 2) return std::string{advice_for(Wanted::all_ranks, advice_source(report))};
   return report.steps ? std::string{} : remedy_for_steps(report);
 }
 
@@ -137,9 +134,9 @@ std::string remedy_for_collectives(const Report& report) {
   // No version of PyTorch writes the groups of Gloo's operations.
   const bool groups_of_gloo = report.source == "kineto" && fact(report, "backend") == "gloo";
   if (groups_of_gloo || !report.why_not_compared.empty())
-    return std::string{advice_for(Wanted::comparison, report.source)};
-  const std::string_view groups = uses_nccl(report) ? advice_for(Wanted::groups_of_nccl, report.source) : "";
-  return format("{}{}{}", advice_for(Wanted::collectives, report.source), groups.empty() ? "" : " ", groups);
+    return std::string{advice_for(Wanted::comparison, advice_source(report))};
+  const std::string_view groups = uses_nccl(report) ? advice_for(Wanted::groups_of_nccl, advice_source(report)) : "";
+  return format("{}{}{}", advice_for(Wanted::collectives, advice_source(report)), groups.empty() ? "" : " ", groups);
 }
 
 std::string remedy_beside_finding(const Report& report, std::string_view id) {
@@ -147,7 +144,7 @@ std::string remedy_beside_finding(const Report& report, std::string_view id) {
   const bool repeats = of_collectives || (id == section_id::stragglers && report.ranks.size() < 2);
   if (!repeats || !counts(report, Counter::ranks_missing)) return remedy_for(report, id);
   if (!of_collectives || !uses_nccl(report)) return {};
-  return std::string{advice_for(Wanted::groups_of_nccl, report.source)};
+  return std::string{advice_for(Wanted::groups_of_nccl, advice_source(report))};
 }
 
 std::vector<MissingSection> missing_sections(const Report& report) {

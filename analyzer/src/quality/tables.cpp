@@ -40,7 +40,7 @@ void add_quality(Page& page, const Report& report, const ReportOptions&) {
   for (const auto& row : report.data_quality) {
     if (row.value == 0) continue;
     any = true;
-    const auto words = words_of(row, report.source);
+    const auto words = words_of(row, advice_source(report));
     page.item(words.kind, words.text, 9);
   }
   if (!any) page.paragraph("Nothing was lost or altered.");

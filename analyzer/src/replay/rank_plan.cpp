@@ -223,12 +223,13 @@ std::vector<Stretch> stretches_of(const Run& run, const Lane& lane, HostRole rol
       enter(end);
     }
   };
+  SystemCalls system{run};
   for (const Span& span : run.spans_of(lane)) {
     const Part part = part_of(span.kind);
     if (part == Part::nothing || span.time.empty()) continue;
     close_until(span.time.begin);
     open.push_back({span.time.end, now});
-    now.span = run.id_of(span);
+    if (!now.span.is_set() || !system(span)) now.span = run.id_of(span);  // else what made the call is the operation
     now.work = work_in(part, role, now.work);
     now.idle = now.idle && part == Part::annotation;
     enter(span.time.begin);

@@ -57,8 +57,6 @@ class ByName {
   std::vector<std::uint8_t> known_;
 };
 
-/// True for calls into the operating system, as Nsight Systems records them: they are inside the call into CUDA that
-/// makes them.
 bool is_system_call(const Run& run, const Span& span) {
   const StringId key = run.strings().find(keys::category);
   if (!key.is_set()) return false;
@@ -124,9 +122,20 @@ RunTime end_of_host(const Run& run, RankId rank) {
   return end;
 }
 
+SystemCalls::SystemCalls(const Run& run) : run_(run), any_(run.strings().find(keys::os_runtime).is_set()) {}
+
+bool SystemCalls::operator()(const Span& span) {
+  constexpr std::uint8_t unknown = 2;
+  if (!any_ || !span.name.is_set()) return false;
+  if (known_.empty()) known_.assign(run_.strings().size(), unknown);
+  std::uint8_t& known = known_[span.name.index()];
+  if (known == unknown) known = is_system_call(run_, span) ? 1 : 0;
+  return known == 1;
+}
+
 HostTimeline::HostTimeline(const Run& run, const Lane& lane) {
   ByName blocking{run};
-  ByName system{run};
+  SystemCalls system{run};
   std::vector<Open> open;
   HostPlace now;
   const auto set = [this](RunTime begin, const HostPlace& place) {
@@ -150,7 +159,7 @@ HostTimeline::HostTimeline(const Run& run, const Lane& lane) {
     open.push_back({span.time.end, now});
     if (part == Part::range) now.range = span.name;
     const bool is_call = part == Part::call || part == Part::sync;
-    const bool inside = now.call.is_set() && system(span.name, [&] { return is_system_call(run, span); });
+    const bool inside = now.call.is_set() && system(span);
     if (is_call && !inside) now.call = span.name;
     now.loads_data = now.loads_data || part == Part::data;
     const bool blocks = part == Part::sync || blocking(span.name, [&] { return blocks_host(run.text(span.name)); });

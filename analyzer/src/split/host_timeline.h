@@ -55,6 +55,19 @@ class HostTimeline {
 /// any.
 [[nodiscard]] RunTime end_of_host(const Run& run, RankId rank);
 
+/// Calls into the operating system, as Nsight Systems records them. Inside a call into CUDA or an operator they say
+/// nothing to a user: that call made them.
+class SystemCalls {
+ public:
+  explicit SystemCalls(const Run& run);
+  [[nodiscard]] bool operator()(const Span& span);
+
+ private:
+  const Run& run_;
+  bool any_ = false;                 ///< else no string of the run says so
+  std::vector<std::uint8_t> known_;  ///< by name: looked up once
+};
+
 /// True for a call or operator that returns only when the device has done something.
 [[nodiscard]] bool blocks_host(std::string_view name);
 /// True for a call into the operating system in which a thread does nothing but wait.

@@ -16,8 +16,10 @@ Json utilization_json(const RankRow& row, Why& why) {
   out["compute"] = why.value_or_null("utilization.compute", row.compute);
   out["sm_active"] = why.value_or_null("utilization.sm_active", row.sm_active);
   out["nvml_busy"] = why.value_or_null("utilization.nvml_busy", row.nvml_busy);
-  out["cpu_percent"] =
-      row.cpu_percent ? rounded(*row.cpu_percent, 1) : why.null("utilization.cpu_percent", "no host samples");
+  out["cpu_percent"] = row.cpu_percent
+                           ? rounded(*row.cpu_percent, 1)
+                           : why.null("utilization.cpu_percent",
+                                      row.per_step.empty() ? "no host samples" : "no host samples in the steps");
   return out;
 }
 

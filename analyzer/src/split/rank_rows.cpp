@@ -111,8 +111,7 @@ std::vector<std::int64_t> counted_indices(const Section<StepsSection>& steps, Ra
   return indices;
 }
 
-RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const RankLayers& layers,
-               const ReportOptions& options) {
+RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, const RankLayers& layers) {
   RankRow row;
   row.rank = rank;
   row.host = run.text(run.process_of(rank).host);
@@ -133,9 +132,7 @@ RankRow row_of(const Run& run, RankId rank, const Section<StepsSection>& steps, 
   row.busy = share(row.total.window_ns - row.total.idle_ns, row.total.window_ns, "empty window");
   row.compute = share(row.total.compute_ns, row.total.window_ns, "empty window");
   row.why_no_memory = row.why_no_reserved = "not computed";
-  const StepsSection* asked_for = options.steps && steps ? &*steps : nullptr;
-  if (const std::vector<double> cpu = counter_values(run, rank, "cpu_percent", asked_for); !cpu.empty())
-    row.cpu_percent = median(cpu);
+  row.cpu_percent = cpu_percent_of(run, rank, steps);
   return row;
 }
 
@@ -157,7 +154,7 @@ Section<std::vector<RankRow>> split_ranks(const Run& run, const Section<StepsSec
   for (const RankId rank : run.ranks()) {
     const RankLayers layers = layers_of(run, rank, matching);
     any_classified = any_classified || is_classified(layers.layers);
-    rows.push_back(row_of(run, rank, steps, layers, options));
+    rows.push_back(row_of(run, rank, steps, layers));
   }
   if (rows.empty()) return unavailable("no process has a rank");
   if (!any_classified) return unavailable(nothing_classified);

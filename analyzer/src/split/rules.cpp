@@ -68,15 +68,26 @@ std::optional<HostLine> longest_host_line(const RuleContext& context) {
   return longest->second;
 }
 
-/// "; of the Python code outside of operators, hf.py:8 (<module>) takes longest: 21.7 ms per step"; empty where no line
-/// takes a quarter of the time that is lost because the host launched late.
-std::string host_line_text(const RuleContext& context, const Usual& usual, const std::vector<IdlePartSum>& parts) {
-  const auto late = std::ranges::find(parts, IdlePart::late_launch, &IdlePartSum::part);
-  if (late == parts.end()) return {};
-  const std::optional<HostLine> line = longest_host_line(context);
-  if (!line || 4 * line->ns_per_step < usual.mean(late->ns)) return {};
-  return format("; of the Python code outside of operators, {}:{} ({}) takes longest: {} per step", line->file,
-                line->line, line->function, duration_text(line->ns_per_step));
+/// The line in which the ranks spend at least a quarter of the time that is lost because the host launched late, or
+/// did what was not recorded.
+std::optional<HostLine> line_of_idle(const RuleContext& context, const Usual& usual,
+                                     const std::vector<IdlePartSum>& parts) {
+  std::int64_t by_host = 0;
+  for (const IdlePartSum& sum : parts)
+    if (sum.part == IdlePart::late_launch || sum.part == IdlePart::outside_spans) by_host += sum.ns;
+  std::optional<HostLine> line = longest_host_line(context);
+  if (by_host <= 0 || !line || 4 * line->ns_per_step < usual.mean(by_host)) return std::nullopt;
+  return line;
+}
+
+/// "hf.py:8 (<module>)"
+std::string place_text(const HostLine& line) { return format("{}:{} ({})", line.file, line.line, line.function); }
+
+/// "; of the Python code outside of operators, hf.py:8 (<module>) takes longest: 21.7 ms per step"
+std::string host_line_text(const std::optional<HostLine>& line) {
+  if (!line) return {};
+  return format("; of the Python code outside of operators, {} takes longest: {} per step", place_text(*line),
+                duration_text(line->ns_per_step));
 }
 
 std::string advice_for_late_host(const RuleContext& context, const Usual& usual, std::int64_t late_ns) {
@@ -93,7 +104,8 @@ std::string advice_for_late_host(const RuleContext& context, const Usual& usual,
       graphs ? "capture more of the step in CUDA graphs" : "use CUDA graphs or torch.compile");
 }
 
-std::string advice_for(const RuleContext& context, const Usual& usual, const IdlePartSum& largest) {
+std::string advice_for(const RuleContext& context, const Usual& usual, const IdlePartSum& largest,
+                       const std::optional<HostLine>& line) {
   switch (largest.part) {
     case IdlePart::late_launch:
       return advice_for_late_host(context, usual, largest.ns);
@@ -104,6 +116,7 @@ std::string advice_for(const RuleContext& context, const Usual& usual, const Idl
       return format("There are many short kernels: {}fused kernels or larger batches close the gaps.",
                     uses_graphs(context.run) ? "" : "CUDA graphs, ");
     case IdlePart::outside_spans:
+      if (line) return format("Look at {} first: the ranks spend most of this time there.", place_text(*line));
       return "Look in the timeline at what the host does between operations; larger batches or fewer small operations "
              "help.";
     case IdlePart::other_stream:
@@ -127,11 +140,18 @@ std::string advice_for(const RuleContext& context, const Usual& usual, const Idl
   return {};
 }
 
+std::int64_t sum_of(const std::vector<IdlePartSum>& parts) {
+  std::int64_t sum = 0;
+  for (const IdlePartSum& part : parts) sum += part.ns;
+  return sum;
+}
+
 /// The advice on the largest part, and how much that is if it is not nearly all.
 std::string advice_for_idle(const RuleContext& context, const Usual& usual, const std::vector<IdlePartSum>& parts,
-                            std::int64_t rest) {
+                            const std::optional<HostLine>& line) {
+  const std::int64_t rest = sum_of(parts);
   const IdlePartSum& largest = parts.front();
-  std::string text = advice_for(context, usual, largest);
+  std::string text = advice_for(context, usual, largest, line);
   if (10 * largest.ns < 9 * rest)
     text += format(" This applies to {} of the {} of idle time.", duration_text(usual.mean(largest.ns)),
                    duration_text(usual.mean(rest)));
@@ -185,21 +205,22 @@ void judge_idle(const RuleContext& context, std::vector<Finding>& findings) {
   const Usual usual = all_but_named(context, findings, finding_id::unequal_host_time);
   if (!usual.shows_idle_time()) return;
   const std::vector<IdlePartSum> parts = idle_parts(usual);
-  std::int64_t rest = 0;
-  for (const IdlePartSum& sum : parts) rest += sum.ns;
+  const std::int64_t rest = sum_of(parts);
   const FindingSeverity severity = severity_of(usual.share_of_work(rest), idle_limits);
   if (severity == FindingSeverity::info) return;
+  const std::optional<HostLine> line = line_of_idle(context, usual, parts);
   Finding finding{std::string{finding_id::idle},
                   severity,
                   format("{} of the time{}, nothing runs", percent_of(usual.share_of_work(rest)), usual.which_time()),
-                  idle_text(usual, parts, rest) + host_line_text(context, usual, parts),
-                  advice_for_idle(context, usual, parts, rest),
+                  idle_text(usual, parts, rest) + host_line_text(line),
+                  advice_for_idle(context, usual, parts, line),
                   usual.per_step(parts.front().ns),
                   std::nullopt,
                   std::nullopt};
   finding.cause =
       format("largest part: {} (out of {} of idle time per {}) {}", duration_text(usual.mean(parts.front().ns)),
-             duration_text(usual.mean(rest)), usual.mean_of(), words_of(parts.front().part));
+             duration_text(usual.mean(rest)), usual.mean_of(), words_of(parts.front().part)) +
+      host_line_text(line);
   finding.why_no_gain = why_no_gain(parts.front().part);
   if (!finding.why_no_gain.empty()) finding.gain_ns_per_step = 0;
   findings.push_back(std::move(finding));

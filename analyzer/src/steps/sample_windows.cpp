@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "math/statistics.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
@@ -80,6 +81,36 @@ std::map<RankId, std::vector<double>> counter_values_by_rank(const Run& run, std
     if (track.rank.is_set() && run.text(track.name) == name && track.process == run.process_row_of(track.rank))
       add_values(run, track, track.rank, &steps, values[track.rank]);
   return values;
+}
+
+namespace {
+
+/// From the first to the last counted step of the rank; nothing if it has none.
+std::optional<TimeRange> counted_time(const Section<StepsSection>& steps, RankId rank) {
+  std::optional<TimeRange> time;
+  if (!steps) return time;
+  for (const StepWindow& window : windows_of(*steps, rank)) {
+    if (!steps->counted(window.index)) continue;
+    if (!time) time = window.window;
+    time->end = window.window.end;
+  }
+  return time;
+}
+
+}  // namespace
+
+std::optional<double> cpu_percent_of(const Run& run, RankId rank, const Section<StepsSection>& steps) {
+  const std::optional<TimeRange> time = counted_time(steps, rank);
+  std::vector<double> values;
+  for (const CounterTrack& track : run.counters()) {
+    if (track.process != run.process_row_of(rank) || run.text(track.name) != "cpu_percent") continue;
+    const auto samples = run.samples_of(track);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const bool inside = !time || (i > 0 && samples[i - 1].time >= time->begin && samples[i].time <= time->end);
+      if (inside) values.push_back(samples[i].value);
+    }
+  }
+  return values.empty() ? std::nullopt : std::optional{median(values)};
 }
 
 }  // namespace rankscope::analyzer

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -39,4 +40,10 @@ struct Growth {
 /// it.
 [[nodiscard]] std::map<RankId, std::vector<double>> counter_values_by_rank(const Run& run, std::string_view name,
                                                                            const StepsSection& steps);
+
+/// CPU use of a rank's process, in percent of a core: the median of the samples of which the whole stretch, since the
+/// sample before, lies between the start of the rank's first and the end of its last counted step (metrics.md 2.10). If
+/// the rank has no counted steps, of all samples.
+[[nodiscard]] std::optional<double> cpu_percent_of(const Run& run, RankId rank, const Section<StepsSection>& steps);
+
 }  // namespace rankscope::analyzer

@@ -4,22 +4,12 @@
 #include <algorithm>
 #include <map>
 
-#include "rankscope/core/format.h"
 #include "rules/severity.h"
 #include "stragglers/parts.h"
 #include "what_if/find.h"
-#include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-/// Why a replay says nothing about any rank; empty if it may.
-std::string why_no_replay(const Section<WhatIfSection>& replay) {
-  if (!replay) return replay.error().why;
-  if (replay->partners_unknown > WhatIfSection::most_partners_unknown)
-    return "the partners of more than a tenth of the operations were not recorded";
-  return {};
-}
 
 /// Why a replay does not say what the job gains if this rank is like its peers; empty if it does.
 std::string why_no_gain(const Section<WhatIfSection>& replay, const Straggler& row) {
@@ -27,10 +17,7 @@ std::string why_no_gain(const Section<WhatIfSection>& replay, const Straggler& r
   const auto found = std::ranges::find(replay->ranks, row.rank, &RankReplay::rank);
   if (found == replay->ranks.end())
     return "it was computed only for the ranks whose work exceeds that of their peers the most";
-  if (!found->without_rank_ns) return "less than half of the rank's work has a counterpart on its peers";
-  if (2 * found->kept_ns > row.lag_ns_per_step)
-    return format("{} of the rank's work per step has no counterpart on its only peer", duration_text(found->kept_ns));
-  return {};
+  return found->why_unknown;
 }
 
 void set_gain(const WhatIfSection& replay, std::int64_t steps, Straggler& row) {

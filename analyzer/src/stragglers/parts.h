@@ -37,6 +37,9 @@ void sort_worst_first(StragglersSection& section);
 /// What the list of stragglers rests on; `[]` means more or less depending on it.
 [[nodiscard]] nlohmann::ordered_json straggler_basis_json(const StragglersSection& section);
 [[nodiscard]] Table straggler_table(const StragglersSection& section);
+/// Where two or three ranks have too few steps for a verdict, who came last is all that can be said: "Rank 1 arrived
+/// last in 4 of 5 operations: this is only a hint, ..."; else empty.
+[[nodiscard]] std::string arrival_hint(const StragglersSection& section);
 /// What the list of slow ranks rests on.
 [[nodiscard]] std::string basis_of(const Report& report);
 /// What is said if no rank is named: "None.", that lost data can hide one, or which slow rank is not shown; empty if

@@ -22,20 +22,19 @@ std::string certainty_text(Certainty certainty) {
   return {};
 }
 
-/// Where two or three ranks have too few steps for a verdict, who came last is all that can be said.
-std::string hint_of(const StragglersSection& section) {
+}  // namespace
+
+std::string arrival_hint(const StragglersSection& section) {
   const LastArrivals& last = section.last_arrivals;
   if (last.certainty == Certainty::fact || section.cannot_tell.empty() || last.ranks.empty()) return {};
   if (!section.rows.empty()) return {};
   const auto& [rank, times] = last.ranks.front();
   if (2 * times <= last.counted) return {};
-  return format(" {}: this is only a hint, since one of {} ranks always arrives last.",
+  return format("{}: this is only a hint, since one of {} ranks always arrives last.",
                 arrived_last_text(format("Rank {}", rank.value), times,
                                   counted(last.counted, last.by_operation ? "operation" : "step"), !last.by_operation),
                 last.certainty == Certainty::of_two ? "two" : "three");
 }
-
-}  // namespace
 
 std::string_view question_of(const Report& report) {
   const bool none_is_known = report.stragglers->rows.empty() && report.asked_for.slow_ranks_left_out.empty();
@@ -63,7 +62,8 @@ std::string left_out_text(const AskedFor& part) {
 
 std::string basis_of(const Report& report) {
   const StragglersSection& section = *report.stragglers;
-  auto basis = printable(section.compared) + hint_of(section);
+  auto basis = printable(section.compared);
+  if (const std::string hint = arrival_hint(section); !hint.empty()) basis += " " + hint;
   if (section.smallest_detectable && section.cannot_tell.empty() && lost_evidence(report).empty()) {
     basis += format(" A rank that is slower by {} or more in two thirds of the steps would have been found.",
                     percent_text(*section.smallest_detectable - 1));

@@ -188,7 +188,7 @@ void judge_cpu(Unequal& unequal) {
     Finding finding = finding_on(rank, "unequal.cpu_use", FindingSeverity::minor);
     finding.title = format("rank {} uses {} CPU than its peers: {:.0f} % of a core compared with {:.0f} %", rank.value,
                            own > usual ? "more" : "less", own, usual);
-    finding.evidence = format("medians of the samples; {}",
+    finding.evidence = format("medians of the samples in steps; {}",
                               own > usual ? "the rank may be the one that works while the others wait"
                                           : "the rank waits more than its peers, or is kept from running");
     finding.advice =

@@ -55,7 +55,7 @@ void add_brief_head(Page& page, const Report& report, const ReportOptions& optio
   if (!identity.command.empty()) which += (which.empty() ? "" : " · ") + identity.command;
   if (!which.empty()) page.line("  " + shortened(which, page_width - 2));
   if (const auto part = asked_for_text(report.asked_for); !part.empty()) page.paragraph(part, Tone::warning);
-  if (clocks_apart(report)) page.paragraph(clock_text(report.clock), Tone::warning);
+  if (clocks_apart(report)) page.paragraph(clock_text(report), Tone::warning);
   for (const ClockLine& line : clock_lines(report))
     if (line.tone == Tone::warning) page.paragraph(line.text, line.tone);
 }

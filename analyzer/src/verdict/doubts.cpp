@@ -54,11 +54,21 @@ std::string not_compared_text(const Report& report) {
   const bool some = report.rank_rows && std::ranges::any_of(*report.rank_rows, &RankRow::shows_communication);
   return format(
       "Ranks could not be compared, since {}. {}{}", cause_alone(report.why_not_compared),
-      advice_for(Wanted::comparison, report.source),
+      advice_for(Wanted::comparison, advice_source(report)),
       some ? " If ranks communicate only in every n-th step (gradient accumulation), mark n steps as one." : "");
 }
 
 }  // namespace
+
+std::string_view fact(const Report& report, std::string_view name) {
+  const auto found = std::ranges::find(report.facts, name, &std::pair<std::string, std::string>::first);
+  return found == report.facts.end() ? std::string_view{} : std::string_view{found->second};
+}
+
+std::string_view advice_source(const Report& report) {
+  const bool on_gloo = report.source == "kineto" && fact(report, "backend") == "gloo";
+  return on_gloo ? kineto_on_gloo : std::string_view{report.source};
+}
 
 bool counts(const Report& report, Counter counter) {
   return std::ranges::find(report.data_quality, counter, &QualityRow::counter) != report.data_quality.end();

@@ -8,6 +8,10 @@
 
 namespace rankscope::analyzer {
 
+/// A fact of the run by its name; empty if it is not known.
+[[nodiscard]] std::string_view fact(const Report& report, std::string_view name);
+/// The source of the report, as advice_for() wants it: traces of jobs on Gloo have advice of their own.
+[[nodiscard]] std::string_view advice_source(const Report& report);
 [[nodiscard]] bool counts(const Report& report, Counter counter);
 [[nodiscard]] std::string cut_input_text(const Report& report);
 inline constexpr std::string_view cut_segment = "A recording is cut short: what happened after the cut is not judged";

@@ -232,6 +232,13 @@ bool leads(const StragglersSection& slow, const Finding& other) {
   return severity >= other.severity || (severity == FindingSeverity::major && is_general(other));
 }
 
+/// True if NOT AVAILABLE has something to say on the doubts.
+bool lacks_a_section(const Report& report) {
+  const auto is_missed = [](const auto& section) { return !section && section.error().missed == Missed::yes; };
+  return is_missed(report.steps) || is_missed(report.rank_rows) || is_missed(report.collectives) ||
+         is_missed(report.stragglers);
+}
+
 /// The worst of what was found; "no problem" only where nothing hides one.
 Verdict main_verdict(const Report& report, const std::string& doubt) {
   const auto others = other_findings(report);
@@ -252,7 +259,11 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
   }
   if (!others.empty()) return on_findings(report, others);
   if (!report.why_not_compared.empty()) return {Tone::warning, doubt, {}};
-  if (!doubt.empty()) return {Tone::warning, doubt, {"NOT AVAILABLE below says how to get the missing data."}};
+  if (!doubt.empty()) {
+    Verdict verdict{Tone::warning, doubt, {}};
+    if (lacks_a_section(report)) verdict.more.emplace_back("NOT AVAILABLE (--full) says how to get the missing data.");
+    return verdict;
+  }
   return no_problem(report);
 }
 
@@ -280,12 +291,13 @@ Verdict verdict_of(const Report& report) {
     verdict.more.insert(verdict.more.begin(), verdict.headline);
     verdict.headline = cut_input_text(report);
   } else if (counts(report, Counter::segment_cut)) {
-    add(format("{}; DATA QUALITY names the rank.", cut_segment));
+    add(format("{}; DATA QUALITY (--full) names the rank.", cut_segment));
   }
   if (still_runs(report)) add("The job is still running: this report covers what it has recorded so far.");
   add(left_out_text(report.asked_for));
   if (!names_missing_ranks(report, verdict)) add(few_ranks_sentence(report, doubt));
   add(doubt);
+  if (report.stragglers) add(arrival_hint(*report.stragglers));
   if (const std::string_view lost = lost_evidence(report); !lost.empty()) add(format("{}; see DATA QUALITY.", lost));
   return verdict;
 }

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "replay/stages.h"
+#include "what_if/find.h"
 #include "what_if/fix.h"
 #include "words/letters.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
@@ -102,6 +105,7 @@ class Application {
       case FixKind::link:
         return link(fix);
       case FixKind::network:
+        if (lacks_partners()) return cannot_tell(fix, transfer_unknown);
         return scale(fix, 0, [](const Item& item) { return item.work == Work::transfer; });
       case FixKind::launch:
         return launch(fix);
@@ -125,6 +129,12 @@ class Application {
   static tl::unexpected<Error> nothing(const Fix& fix, std::string_view what) {
     return fail(ErrorKind::usage, format("--fix {}: the recording has {}", fix.text, what));
   }
+  /// Where the report says that a saving is unknown, a prediction would contradict it.
+  static tl::unexpected<Error> cannot_tell(const Fix& fix, std::string_view why) {
+    return fail(ErrorKind::not_computable, format("cannot tell what --fix {} would save: {}", fix.text, why));
+  }
+  /// Operations keep their measured end where their partners are not known: little would seem to be saved.
+  [[nodiscard]] bool lacks_partners() const { return partners_unknown(graph_) > WhatIfSection::most_partners_unknown; }
 
   /// Times the factor, or without one as long as ideal.
   template <class IsMeant>
@@ -146,13 +156,29 @@ class Application {
     std::vector<bool> ranks(graph_.ranks.size());
     for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) ranks[rank] = is_meant(rank);
     const auto meant = std::ranges::count(ranks, true);
-    if (meant == 0)
-      return fail(ErrorKind::usage,
-                  format("--fix {}: no rank or host of this name has all of the replayed steps", fix.text));
-    if (meant == std::ssize(ranks)) return nothing(fix, "no other ranks to compare with");
-    if (set_as_others(graph_, peers_, ranks, fixed_.scenario).compared < enough_compared)
-      return nothing(fix, "no other rank that does the same work, so the usual time of that work is not known");
+    if (meant == 0) return fail(ErrorKind::usage, format("--fix {}: {}", fix.text, what_there_is(fix)));
+    if (meant == std::ssize(ranks)) return cannot_tell(fix, "the recording has no other ranks to compare with");
+    if (lacks_partners()) return cannot_tell(fix, partners_are_unknown);
+    const AsOthers found = set_as_others(graph_, peers_, ranks, fixed_.scenario);
+    if (const std::string why = why_not_as_others(graph_, found, ranks); !why.empty()) return cannot_tell(fix, why);
     return {};
+  }
+
+  /// "the recording has no rank 7; choose from ranks 0–3": the ranks or hosts that a fix can name.
+  [[nodiscard]] std::string what_there_is(const Fix& fix) const {
+    if (fix.kind == FixKind::rank) {
+      const bool recorded = std::ranges::find(run_.ranks(), RankId{fix.first}) != run_.ranks().end();
+      return format("{} rank {}; choose from {}",
+                    recorded ? "some of the replayed steps are missing for" : "the recording has no", fix.first,
+                    ranks_text(graph_.ranks));
+    }
+    std::set<std::string_view> hosts;
+    for (const RankId rank : graph_.ranks) hosts.insert(run_.text(run_.process_of(rank).host));
+    hosts.erase("");
+    std::string names;
+    for (const std::string_view host : hosts) names.append(names.empty() ? "" : ", ").append(host);
+    if (names.empty()) return "the recording does not name the hosts of its ranks";
+    return format("no rank of host {} has all of the replayed steps; choose from {}", fix.subject, names);
   }
 
   Result<void> by_name(const Fix& fix, std::optional<double> factor) {

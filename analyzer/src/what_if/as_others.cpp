@@ -4,12 +4,15 @@
 #include <map>
 
 #include "math/statistics.h"
+#include "rankscope/core/format.h"
 #include "what_if/fix.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
 
-constexpr std::size_t least_peers = 2;  // of two ranks neither is the usual one
+constexpr std::size_t least_peers = 2;     // of two ranks neither is the usual one
+constexpr double least_different = 0.005;  // of the steps: different work below it does not hide what a change saves
 
 /// What a rank does by itself: neither waiting for a start nor moving data together with others.
 bool is_own_work(Work work) { return work != Work::delay && work != Work::transfer; }
@@ -40,8 +43,7 @@ class WithoutCounterpart {
 
   /// What the ranks marked have takes as long as what their peers have.
   void level(Scenario& scenario, AsOthers& found) const {
-    const bool any = std::ranges::any_of(items_, [this](std::uint32_t item) { return is_marked(item); });
-    if (!any) return;
+    if (items_.empty()) return;
     std::vector<std::int64_t> sums(graph_.ranks.size() * graph_.steps.size());
     for (const std::uint32_t item : items_) sums[row_of(item)] += scenario.item_ns[item];
     std::vector<double> factors(sums.size(), 1);
@@ -75,9 +77,11 @@ class WithoutCounterpart {
       if (beyond > 0 && of_peers.size() >= least_peers)
         factors[row] = static_cast<double>(sums[row] - beyond) / static_cast<double>(sums[row]);
     }
+    const bool only_one = of_peers.size() < least_peers;
+    if (beyond_in_all < 0 && only_one) found.lacked_ns -= beyond_in_all;
     if (beyond_in_all <= 0) return;
     found.alone_ns += beyond_in_all;
-    if (of_peers.size() < least_peers) found.kept_ns += beyond_in_all;
+    if (only_one) found.kept_ns += beyond_in_all;
   }
 
   const Graph& graph_;
@@ -97,6 +101,7 @@ AsOthers set_as_others(const Graph& graph, const ItemPeers& peers, const std::ve
   WithoutCounterpart alone{graph, peers, ranks};
   double all = 0;
   double compared = 0;
+  std::int64_t excess_ns = 0;
   for (std::size_t set = 0; set < peers.size(); ++set) {
     for (std::vector<std::int64_t>& lengths : others) lengths.clear();
     meant.clear();
@@ -124,12 +129,33 @@ AsOthers set_as_others(const Graph& graph, const ItemPeers& peers, const std::ve
       std::vector<std::int64_t>& same = others[graph.items[item].step];
       if (same.empty() && of_all_steps.empty())
         for (const auto& lengths : others) of_all_steps.insert(of_all_steps.end(), lengths.begin(), lengths.end());
-      scenario.item_ns[item] = median(same.empty() ? of_all_steps : same);
+      const std::int64_t usual = median(same.empty() ? of_all_steps : same);
+      if (graph.items[item].work != Work::transfer) excess_ns += scenario.item_ns[item] - usual;
+      scenario.item_ns[item] = usual;
     }
   }
-  AsOthers found{.compared = all > 0 ? compared / all : 0};
+  AsOthers found{.compared = all > 0 ? compared / all : 0, .excess_ns = excess_ns};
   alone.level(scenario, found);
   return found;
+}
+
+std::string why_not_as_others(const Graph& graph, const AsOthers& found, const std::vector<bool>& ranks) {
+  const bool one = std::ranges::count(ranks, true) == 1;
+  const std::string_view whose = one ? "the rank's work" : "the ranks' work";
+  if (found.compared < enough_compared)
+    return format("less than half of {} has a counterpart on {} peers", whose, one ? "its" : "their");
+  // Of two ranks with different work neither is the usual one. Whatever is longer decides what is seen.
+  const auto least = static_cast<std::int64_t>(least_different * static_cast<double>(measured_ns(graph)));
+  const std::int64_t shown = std::max(least, found.excess_ns);
+  const auto steps = static_cast<std::int64_t>(graph.steps.size());
+  const std::string_view per = graph.whole_recording ? "" : " per step";
+  if (found.kept_ns > shown)
+    return format("{} of {}{} has no counterpart on {} only peer", duration_text(found.kept_ns / steps), whose, per,
+                  one ? "its" : "their");
+  if (found.lacked_ns > shown)
+    return format("the only peer does {} of work{} that {}", duration_text(found.lacked_ns / steps), per,
+                  one ? "this rank does not do" : "these ranks do not do");
+  return {};
 }
 
 }  // namespace rankscope::analyzer::replay

@@ -49,11 +49,8 @@ class WhatIf {
     section.replayed_ns = replayed_ / steps_;
     section.replay_error = error;
     section.without_host_delay_ns = std::min(section.replayed_ns, per_step(with_ideal({Work::host, Work::delay})));
-    const auto operations = std::ranges::count(graph_.nodes, NodeKind::finish, &Node::kind);
-    if (operations > 0)
-      section.partners_unknown = static_cast<double>(graph_.doubts.unsplit_members) / static_cast<double>(operations);
-    if (section.partners_unknown <= WhatIfSection::most_partners_unknown)
-      section.ideal_network_ns = per_step(with_zero(Work::transfer));
+    section.partners_unknown = partners_unknown(graph_);
+    if (section.knows_partners()) add_without_work(section);
     section.doubts = doubts_of(graph_);
     add_ranks(section);
     section.why_no_ideal = why_no_ideal(section);
@@ -97,10 +94,17 @@ class WhatIf {
   }
   [[nodiscard]] std::int64_t per_step(const Scenario& scenario) const { return total_ns(graph_, scenario) / steps_; }
 
-  [[nodiscard]] Scenario with_zero(Work work) const {
+  /// Where members keep their measured end, more could be saved than the replay shows.
+  void add_without_work(WhatIfSection& section) const {
+    section.ideal_network_ns = per_step(with_zero({Work::transfer}));
+    section.without_data_ns = per_step(with_zero({Work::data}));
+    section.without_traffic_ns = per_step(with_zero({Work::memory, Work::transfer}));
+  }
+
+  [[nodiscard]] Scenario with_zero(std::initializer_list<Work> works) const {
     Scenario scenario = measured_;
     for (std::size_t i = 0; i < graph_.items.size(); ++i)
-      if (graph_.items[i].work == work) scenario.item_ns[i] = 0;
+      if (std::ranges::find(works, graph_.items[i].work) != works.end()) scenario.item_ns[i] = 0;
     return scenario;
   }
   /// All as measured, but these as ideal.
@@ -149,7 +153,10 @@ class WhatIf {
     chosen[rank] = true;
     Scenario scenario = measured_;
     const AsOthers found = set_as_others(graph_, peers_, chosen, scenario);
-    if (found.compared >= enough_compared) row.without_rank_ns = per_step(scenario);
+    row.why_unknown = partners_unknown(graph_) > WhatIfSection::most_partners_unknown
+                          ? std::string{partners_are_unknown}
+                          : why_not_as_others(graph_, found, chosen);
+    if (row.why_unknown.empty()) row.without_rank_ns = per_step(scenario);
     row.alone_ns = found.alone_ns / steps_;
     row.kept_ns = found.kept_ns / steps_;
     return row;
@@ -277,7 +284,8 @@ std::optional<std::int64_t> replay_as_others(const Graph& graph, const ItemPeers
   for (std::size_t rank = 0; rank < chosen.size(); ++rank)
     chosen[rank] = std::ranges::find(ranks, graph.ranks[rank]) != ranks.end();
   Scenario scenario = as_measured(graph);
-  if (set_as_others(graph, peers, chosen, scenario).compared < enough_compared) return std::nullopt;
+  const AsOthers found = set_as_others(graph, peers, chosen, scenario);
+  if (!why_not_as_others(graph, found, chosen).empty()) return std::nullopt;
   return total_ns(graph, scenario) / static_cast<std::int64_t>(graph.steps.size());
 }
 
@@ -291,6 +299,11 @@ std::string why_refused(double error) {
   return format(
       "the replayed time differs from the measured time by {:.0f} %, so predictions from the replay cannot be trusted",
       100 * error);
+}
+
+double partners_unknown(const Graph& graph) {
+  const auto operations = std::ranges::count(graph.nodes, NodeKind::finish, &Node::kind);
+  return operations > 0 ? static_cast<double>(graph.doubts.unsplit_members) / static_cast<double>(operations) : 0;
 }
 
 std::vector<std::string> doubts_of(const Graph& graph) {

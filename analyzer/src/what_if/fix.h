@@ -60,16 +60,22 @@ struct FixedScenario {
 /// Applies them one behind the other. `usage` where a fix means nothing that is in the recording.
 [[nodiscard]] Result<FixedScenario> apply_fixes(const Graph& graph, const ItemPeers& peers, std::span<const Fix> fixes);
 
-/// What set_as_others could compare.
+/// What set_as_others could compare; times are in ns and of all steps together.
 struct AsOthers {
-  double compared = 0;        ///< share of their own work (by time) that has peers
-  std::int64_t alone_ns = 0;  ///< own work that no peer has, beyond what peers have and they lack, in all steps
-  std::int64_t kept_ns = 0;   ///< of it: with one peer only, which keeps its length
+  double compared = 0;         ///< share of their own work (by time) that has peers
+  std::int64_t excess_ns = 0;  ///< by how much their work and delays that have peers take longer than there
+  std::int64_t alone_ns = 0;   ///< own work that no peer has, beyond what peers have and they lack
+  std::int64_t kept_ns = 0;    ///< of it: with one peer only, which keeps its length
+  std::int64_t lacked_ns = 0;  ///< work of their only peer that they lack, beyond what only they have
 };
 
 /// Everything of the ranks marked takes the median of its peers on the others in the same step, else in all steps. Work
 /// that no peer has takes together, in each step, as long as what the peers (two at least) have and the rank lacks; it
 /// never becomes longer (metrics.md 12.7).
 AsOthers set_as_others(const Graph& graph, const ItemPeers& peers, const std::vector<bool>& ranks, Scenario& scenario);
+
+/// Why a replay with these ranks as their peers does not show what that saves; empty if it does. Reports and
+/// `rankscope whatif` refuse for the same reasons, in the same words.
+[[nodiscard]] std::string why_not_as_others(const Graph& graph, const AsOthers& found, const std::vector<bool>& ranks);
 
 }  // namespace rankscope::analyzer::replay

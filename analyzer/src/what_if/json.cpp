@@ -27,6 +27,20 @@ void add_slowdowns(const WhatIfSection& section, Json& out, Why& why) {
     for (const NamedSlowdown& one : *list) out[key][one.name] = rounded(one.slowdown, 6);
 }
 
+/// Each rank as fast as its peers, or why that is not known (metrics.md 12.7).
+void add_ranks(const WhatIfSection& section, Json& out) {
+  out["without_rank"] = Json::object();
+  Json unknown = Json::object();
+  for (const RankReplay& rank : section.ranks) {
+    const std::string key = std::to_string(rank.rank.value);
+    if (rank.without_rank_ns)
+      out["without_rank"][key] = *rank.without_rank_ns;
+    else
+      unknown[key] = rank.why_unknown;
+  }
+  if (!unknown.empty()) out["without_rank_unknown"] = std::move(unknown);
+}
+
 std::string_view why_no_few_ranks(const WhatIfSection& section) {
   if (!section.why_no_ideal.empty()) return section.why_no_ideal;
   return section.ranks.empty() ? "there is only one rank" : "unevenness costs less than 3 %";
@@ -46,9 +60,9 @@ nlohmann::ordered_json what_if_json(const WhatIfSection& section) {
   out["without_host_delay"] = section.without_host_delay_ns;
   out["ideal_network"] =
       section.ideal_network_ns ? Json(*section.ideal_network_ns) : why.null("ideal_network", transfer_unknown);
-  out["without_rank"] = Json::object();
-  for (const RankReplay& rank : section.ranks)
-    if (rank.without_rank_ns) out["without_rank"][std::to_string(rank.rank.value)] = *rank.without_rank_ns;
+  out["without_data"] =
+      section.without_data_ns ? Json(*section.without_data_ns) : why.null("without_data", partners_are_unknown);
+  add_ranks(section, out);
   out["rank_slowdowns"] = nullptr;
   out["ranks_left_out"] = section.ranks_left_out;
   add_slowdowns(section, out, why);

@@ -11,6 +11,7 @@ struct CounterAdvice {
   Counter counter;
   std::string_view kineto;
   std::string_view nsys;
+  std::string_view gloo{};  ///< of kineto_on_gloo; empty: as of Kineto
 };
 
 using enum Counter;
@@ -47,7 +48,9 @@ constexpr std::array counters{
                   "PyTorch 2.4 or later writes both for NCCL (record_param_comms) if activities=[CPU, CUDA] is given.",
                   "Groups or sequence numbers of communication were not recorded: calls of different ranks are matched "
                   "by their order, or not at all. "
-                  "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true."},
+                  "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true.",
+                  "Groups or sequence numbers of communication were not recorded: calls of different ranks are matched "
+                  "by their order, or not at all. PyTorch does not write them for Gloo; `rankscope record` does."},
     CounterAdvice{truncated_input, "",
                   "An export ends early (it was copied while it was being written, or only in part): the rest is "
                   "missing. Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
@@ -66,6 +69,7 @@ struct WantedAdvice {
   std::string_view rankscope;
   std::string_view kineto;
   std::string_view nsys;
+  std::string_view gloo{};  ///< of kineto_on_gloo; empty: as of Kineto
 };
 
 constexpr std::array advice_table{
@@ -89,7 +93,7 @@ constexpr std::array advice_table{
         "Annotate forward, backward, optimizer and waits with the annotation API (rankscope/collectors/annotate.h); in "
         "PyTorch programs operators need no annotation, unless --no-pytorch was given.",
         "Profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] and trace again.",
-        "Profile again with --trace=cuda,nvtx."},
+        "Profile again with --trace=cuda,nvtx.", "Profile with activities=[ProfilerActivity.CPU] and trace again."},
     WantedAdvice{Wanted::all_ranks,
                  "Record all ranks of one run into one folder: put `rankscope record --` in front of torchrun or "
                  "mpirun, but after srun.",
@@ -118,7 +122,9 @@ constexpr std::array advice_table{
                  "Profile all ranks with activities=[CPU, CUDA] and the NCCL backend; with other backends, record the "
                  "job with `rankscope record`.",
                  "Profile all ranks with --trace=cuda,nvtx and the NCCL backend; with other backends, record the job "
-                 "with `rankscope record`."},
+                 "with `rankscope record`.",
+                 "Record the job with `rankscope record`: PyTorch's traces do not show which operations of Gloo on "
+                 "different ranks belong together."},
 };
 
 constexpr bool in_order() {
@@ -128,19 +134,23 @@ constexpr bool in_order() {
 }
 static_assert(in_order(), "the table must follow the enumeration");
 
+bool is_kineto(std::string_view source) { return source == "kineto" || source == kineto_on_gloo; }
+
 }  // namespace
 
 std::string_view advice_for(Counter counter, std::string_view source) {
   const auto* const found = std::ranges::find(counters, counter, &CounterAdvice::counter);
   std::string_view own;
-  if (found != counters.end() && source == "kineto") own = found->kineto;
+  if (found != counters.end() && is_kineto(source))
+    own = source == kineto_on_gloo && !found->gloo.empty() ? found->gloo : found->kineto;
   if (found != counters.end() && source == "nsys") own = found->nsys;
   return own.empty() ? info_of(counter).advice : own;
 }
 
 std::string_view advice_for(Wanted wanted, std::string_view source) {
   const WantedAdvice& advice = advice_table[static_cast<std::size_t>(wanted)];
-  if (source == "kineto") return advice.kineto;
+  if (source == kineto_on_gloo && !advice.gloo.empty()) return advice.gloo;
+  if (is_kineto(source)) return advice.kineto;
   return source == "nsys" ? advice.nsys : advice.rankscope;
 }
 

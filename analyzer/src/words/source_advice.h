@@ -22,4 +22,7 @@ enum class Wanted : std::uint8_t {
 };
 [[nodiscard]] std::string_view advice_for(Wanted wanted, std::string_view source);
 
+/// In the place of "kineto" for jobs that communicate through Gloo: what helps with NCCL or CUDA does not help them.
+inline constexpr std::string_view kineto_on_gloo = "kineto/gloo";
+
 }  // namespace rankscope::analyzer

@@ -243,15 +243,43 @@ int plugin_interface(int nccl) {
   return found == first.end() ? 0 : found->second;
 }
 
-/// Folders of Python's packages, of the environment that is active and of the system.
+/// Folders in a variable that separates them with colons.
+std::vector<fs::path> folders_in(const char* variable) {
+  std::vector<fs::path> folders;
+  const char* const value = std::getenv(variable);
+  std::string_view rest = value == nullptr ? "" : value;
+  while (!rest.empty()) {
+    const std::string_view one = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    if (!one.empty()) folders.emplace_back(one);
+  }
+  return folders;
+}
+
+/// The environments of the programs that PATH finds first: as named there, and where links lead to.
+void add_prefixes_of_path(std::vector<fs::path>& prefixes) {
+  for (const char* const program : {"python3", "python", "torchrun"})
+    for (const fs::path& folder : folders_in("PATH")) {
+      const fs::path file = folder / program;
+      if (access(file.c_str(), X_OK) != 0) continue;
+      std::error_code error;
+      prefixes.push_back(file.parent_path().parent_path());
+      const fs::path target = fs::canonical(file, error);
+      if (!error) prefixes.push_back(target.parent_path().parent_path());
+      break;
+    }
+}
+
+/// Folders of Python's packages: of the environment that is active, of the Python that PATH finds, and of the system.
 std::vector<fs::path> package_folders() {
   std::vector<fs::path> prefixes;
   for (const char* const variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
     if (const char* const value = std::getenv(variable); value != nullptr && *value != '\0')
       prefixes.emplace_back(value);
+  add_prefixes_of_path(prefixes);
   if (const char* const home = std::getenv("HOME")) prefixes.push_back(fs::path{home} / ".local");
   prefixes.insert(prefixes.end(), {"/opt/conda", "/usr/local", "/usr"});
-  std::vector<fs::path> folders;
+  std::vector<fs::path> folders = folders_in("PYTHONPATH");
   for (const fs::path& prefix : prefixes) {
     std::error_code error;
     for (fs::directory_iterator entry{prefix / "lib", error}, end; !error && entry != end; entry.increment(error)) {
@@ -286,7 +314,7 @@ GpuState torch_state() {
     return {true, "PyTorch", format("{} in {}{}", version, folder.string(), cuda.empty() ? ", built without CUDA" : ""),
             "nothing to do"};
   }
-  return {false, "PyTorch", "not found in the active environment or on the system",
+  return {false, "PyTorch", "not found beside the Python on PATH, in the active environment or on the system",
           "only programs that train with PyTorch need it; activate the environment of such a program to see it here"};
 }
 

@@ -14,6 +14,8 @@
 
 #include "child_process.h"
 #include "containers.h"
+#include "end_note.h"
+#include "end_watch.h"
 #include "environment.h"
 #include "folders.h"
 #include "gather.h"
@@ -182,6 +184,7 @@ struct Conditions {
   bool container_explained = false;  ///< why it cannot be recorded
   std::string stopped_by{};          ///< "SIGINT", if the job was asked to end
   std::int64_t stopped_at_unix_ns = 0;
+  std::vector<ProcessEnd> ends{};  ///< of recorded processes, the first one first
 };
 
 void note_sources(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
@@ -196,6 +199,22 @@ void note_container(const RecordOptions& options, const Conditions& conditions, 
   const std::string runtime = container_runtime(options.command);
   if (runtime.empty() || conditions.container_explained || summary.sources.contained > 0) return;
   summary.notes.push_back(container_note(runtime, conditions.needed));
+}
+
+/// The command is our own child, so that its status is known even if it was collected before the watch looked.
+std::vector<ProcessEnd> ends_with_status(std::vector<ProcessEnd> ends, pid_t command, int status) {
+  constexpr int signals_from = 128;
+  for (ProcessEnd& end : ends)
+    if (end.process.pid == command && end.wait_status == 0)
+      end.wait_status = status > signals_from ? status - signals_from : status << 8;
+  return ends;
+}
+
+/// What the processes of the recording had done when they ended; nothing of a command that ended well.
+std::vector<RankEnd> ends_of_ranks(const Conditions& conditions, const RecordOutcome& outcome) {
+  if (outcome.status == 0 || conditions.ends.empty()) return {};
+  recording::LiveReader reader{outcome.summary.out};
+  return bad_ends(conditions.ends, reader.poll());
 }
 
 RecordOutcome finish(const RecordOptions& options, const Conditions& conditions, Folders& folders, Watcher& watcher,
@@ -213,6 +232,8 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   }
   outcome.summary.not_watched = watcher.not_watched();
   auto gathered = gather(recording::segments_of(spool), options.talk, outcome.summary);
+  const std::vector<RankEnd> ends = ends_of_ranks(conditions, outcome);
+  add_signals(ends, outcome.summary);
   if (!conditions.stopped_by.empty()) {
     outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
     outcome.summary.metadata.emplace_back("stopped_at_unix_ns", std::to_string(conditions.stopped_at_unix_ns));
@@ -233,6 +254,8 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   note_details(settings.details, outcome.summary);
   if (options.pytorch != PyTorch::left_out && outcome.summary.processes > 0)
     note_pytorch(outcome.summary.pytorch, options.pytorch, outcome.summary.notes);
+  if (std::string note = end_note(outcome.status, conditions.stopped_by, ends); !note.empty())
+    outcome.summary.notes.push_back(std::move(note));
   say(options.talk, summary_text(outcome.summary));
   return outcome;
 }
@@ -313,6 +336,7 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
     return not_started(options, child.error);
   }
   folders.kept = true;
+  EndWatch end_watch{spool};
   Watcher watcher{spool, child.process, settings.rank_env};
   RecordOutcome outcome{
       .status = watch_over({child.process, signals}, {watcher, EndedSegments{spool}, settings}, toggle, options.talk)};
@@ -322,10 +346,10 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
         format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "
                "command runs",
                options.toggle));
-  return finish(
-      options,
-      {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(), signals.stopped_at_unix_ns()},
-      folders, watcher, std::move(outcome));
+  return finish(options,
+                {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(),
+                 signals.stopped_at_unix_ns(), end_watch.finish()},
+                folders, watcher, std::move(outcome));
 }
 
 }  // namespace

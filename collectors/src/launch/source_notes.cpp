@@ -85,6 +85,7 @@ void add_to_story(SourceStory& story, const recording::GatherSummary& segment) {
   story.nccl_processes += has("nccl_version");
   story.plugin_processes += has("nccl_profiler_version");
   if (segment.nccl_kernels > 0 && segment.library_operations == 0) story.silent_plugins += has("nccl_profiler_version");
+  story.c10d_processes += has("pytorch_collectives");
   story.contained += has("container");
   story.started += has("recording_switched_by");
   story.without_gpu += has("torch_profiler_without_gpu");
@@ -129,7 +130,8 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
     notes.emplace_back(
         "cupti: KINETO_USE_DAEMON is set, so kernels and copies are missing from the first use of torch.profiler on, "
         "if the program uses it; unset this variable");
-  const bool may_talk = summary.ranks > 1 || story.nccl_processes > 0;
+  // Ranks that talk to each other through Gloo need no NCCL.
+  const bool may_talk = (summary.ranks > 1 && story.c10d_processes == 0) || story.nccl_processes > 0;
   if (asked.has(Source::nccl) && story.plugin_processes == 0 && may_talk) notes.push_back(nccl_note(story));
   if (asked.has(Source::nccl) && story.silent_plugins > 0) notes.push_back(silent_note(story));
   return notes;

@@ -76,8 +76,15 @@ std::string slurm_problem(const Lookup& lookup, const RankEnvironment& slurm) {
   return "WORLD_SIZE is not the number of tasks of this Slurm step";
 }
 
+/// An agent that inherits a RANK that was set by hand is no rank; its workers, whose command lines may look like that
+/// of an agent, have the number of its run.
+bool is_rank_of_torchrun(const Lookup& lookup, const RankQuestion& question) {
+  const bool is_worker = lookup("TORCHELASTIC_RUN_ID") != nullptr;
+  return number(lookup, "RANK") && (is_worker || !is_launch_agent(question.command_line));
+}
+
 RankEnvironment launcher_rank(const Lookup& lookup, const RankQuestion& question) {
-  if (number(lookup, "RANK")) return from_torchrun(lookup);
+  if (is_rank_of_torchrun(lookup, question)) return from_torchrun(lookup);
   if (is_launch_agent(question.command_line)) return {};  // its task number is no rank: the ranks are its children
   if (in_slurm_step(lookup)) {
     RankEnvironment found = from_slurm(lookup);

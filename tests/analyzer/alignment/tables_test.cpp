@@ -64,6 +64,17 @@ TEST(RenderedClocks, LeftApartAreNotCountedAsSetAndSayWhy) {
   EXPECT_EQ(json["hosts"][2]["why"], apart.why_apart);
 }
 
+TEST(RenderedClocks, OfUnknownHostsAreNotCalledClocksOfDifferentHosts) {
+  Report report;
+  report.clock = {"wall_clock", nanoseconds{10'000'000}};
+  report.rank_facts.resize(2);
+  EXPECT_EQ(clock_text(report),
+            "Clocks: wall clocks, ± 10.0 ms; the hosts are not known, so times of different ranks are not compared.");
+  report.rank_facts[0].host = "a";
+  report.rank_facts[1].host = "b";
+  EXPECT_EQ(clock_text(report), "Clocks: wall clocks, ± 10.0 ms; times of different hosts are not compared.");
+}
+
 TEST(RenderedClocks, OneMoreDoubtfulClockIsOne) {
   std::vector<ClockRow> clocks{first()};
   for (const char* name : {"b", "c", "d"}) {

@@ -144,6 +144,8 @@ TEST(Losses, AnEndWithAnErrorIsOne) {
               ElementsAre("ranks 1, 2 exited with status 3"));
   EXPECT_THAT(lost(*run_with("", "@rank 3 ended=vanished:0\n")),
               ElementsAre("rank 3 was killed, crashed or called _exit"));
+  EXPECT_THAT(lost(*run_with("", "@rank 1 ended=vanished:0\n@rank 3 ended=vanished:0\n")),
+              ElementsAre("ranks 1, 3 were killed, crashed or called _exit"));
   EXPECT_THAT(lost(*run_with("meta.exit_status=137", "")), ElementsAre("the command ended with status 137 (signal 9)"));
   EXPECT_THAT(lost(*run_with("meta.exit_status=2", "")), ElementsAre("the command ended with status 2"));
   EXPECT_THAT(lost(*run_with("meta.stopped_by=SIGTERM", "")), ElementsAre("the job was stopped by SIGTERM"));

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include <numeric>
 
 #include "analyzer/replay/replayed.h"
@@ -87,6 +89,21 @@ TEST(CriticalPath, AHostThatStandsStillDoesNoWork) {
     EXPECT_EQ(path.ns_of(PathClass::gap), 800'000) << call;
     EXPECT_EQ(path.ns_of(PathClass::host), 200'000) << call;
   }
+}
+
+TEST(CriticalPath, NamesTheCallIntoCudaAndNotTheSystemCallInsideIt) {
+  const Replayed replayed{
+      "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+      "0 step 0 1000 step index=0 lane=main\n0 user 0 600 \"load model\" lane=main\n"
+      "0 runtime 100 500 cudaMalloc lane=main\n0 runtime 150 450 ioctl lane=main cat=os_runtime\n"
+      "0 runtime 520 580 read lane=main cat=os_runtime\n0 runtime 600 700 cudaLaunchKernel lane=main\n"
+      "0 compute 700 1000 gemm lane=s7\n@link launch 5 6\n"};
+  const CriticalPathSection path = critical_path(*replayed.graph, slack_of(*replayed.graph));
+  std::map<std::string, std::int64_t> operations;
+  for (const PathOperation& operation : path.operations) operations[operation.name] += operation.ns;
+  EXPECT_EQ(operations["cudaMalloc"], 400);
+  EXPECT_EQ(operations.count("ioctl"), 0U);
+  EXPECT_EQ(operations.count("read"), 0U) << "the range says more";
 }
 
 TEST(CriticalPath, BehindTheLastEventOfTheHostNobodyKnows) {

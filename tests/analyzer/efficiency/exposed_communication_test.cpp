@@ -109,6 +109,34 @@ TEST(ExposedCommunication, ASlowRankExplainsNoMoreThanTheOthersWaitForIt) {
   EXPECT_THAT(exposed(report)->advice, HasSubstr("which ranks arrive last"));
 }
 
+/// Four ranks and 20 steps of 100 ms: they compute for 40 ms. In each step one of them is late for the operation that
+/// ends the step: rank 0 in nine steps by 48 ms, the others in the other steps by 30.
+Report mostly_late_for_rank_0() {
+  constexpr std::array<int, 20> late{0, 0, 0, 1, 0, 0, 0, 2, 0, 3, 1, 2, 0, 3, 1, 2, 0, 3, 1, 2};
+  std::string text = "@run clock=same_host clock_error=1000\n@group dp 0,1,2,3\n";
+  for (int rank = 0; rank < 4; ++rank)
+    for (int step = 0; step < 20; ++step) {
+      const int begin = step * 100;
+      const bool is_late = late[static_cast<std::size_t>(step)] == rank;
+      const int started = begin + 40 + (!is_late ? 0 : rank == 0 ? 48 : 30);
+      text += format("{0} step {1}000000 {2}000000 step index={3}\n{0} op {1}000000 {4}000000 work\n", rank, begin,
+                     begin + 100, step, begin + 40);
+      text += format("{} comm {}000000 {}000000 allreduce group=dp seq={}\n", rank, started, begin + 100, step);
+    }
+  return analyze(*testing::run_of(text), {});
+}
+
+TEST(ExposedCommunication, NamesTheRankThatCausesMostOfTheWaitingInItsAdvice) {
+  const Report report = mostly_late_for_rank_0();
+  ASSERT_TRUE(report.stragglers->rows.empty()) << report.stragglers->rows.front().evidence;
+  ASSERT_NE(exposed(report), nullptr);
+  EXPECT_THAT(exposed(report)->evidence, HasSubstr("of the waiting is due to rank 0 (mainly host)"));
+  EXPECT_THAT(exposed(report)->cause, HasSubstr("of the waiting is due to rank 0 (mainly host)"));
+  EXPECT_THAT(exposed(report)->advice, HasSubstr("Find out why rank 0 arrives late (mainly host;"));
+  EXPECT_THAT(exposed(report)->advice, Not(HasSubstr("which ranks arrive last")));
+  EXPECT_EQ(exposed(report)->gain_ns_per_step, report.what_if->replayed_ns - report.what_if->ideal_ns.value_or(0));
+}
+
 /// Totals of the connections around a ring. On that of rank 2 data waits in 15 of 100 ms.
 std::string slow_connection_of_rank_2() {
   std::string text;

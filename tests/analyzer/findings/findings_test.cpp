@@ -63,6 +63,42 @@ TEST(Findings, ASlowLoaderOnAllRanksIsDataLoading) {
   EXPECT_NEAR(static_cast<double>(findings[0].gain_ns_per_step), 20e6, 1e6);
 }
 
+/// Two ranks, of which only the second waits for its data, and too briefly to be named as slow.
+SyntheticRun one_waits_for_data(const std::string& head) {
+  SyntheticRun plan =
+      healthy([](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data = rank == 1 ? 8.5 : 0.5; });
+  plan.ranks = 2;
+  plan.head = head;
+  return plan;
+}
+
+TEST(Findings, WhatTheOnlyRankThatWaitsForDataSavesIsNotAMeanOfAllRanks) {
+  const auto findings = findings_of(one_waits_for_data("@run clock=same_host clock_error=1000\n"));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].id, "data_loading");
+  EXPECT_EQ(findings[0].rank, RankId{1});
+  EXPECT_NEAR(static_cast<double>(findings[0].gain_ns_per_step), 8.5e6, 0.7e6) << "the other rank waits for it";
+}
+
+TEST(Findings, WithoutAReplayItIsNotKnownWhatDataLoadingCosts) {
+  SyntheticRun apart = one_waits_for_data("@run clock=none\n@rank 0 host=a\n@rank 1 host=b\n");
+  apart.steps = 10;  // with 20 operations that all wait for, their ends would set the clocks
+  const Report report = analyze(*make(apart), {});
+  ASSERT_FALSE(report.what_if);
+  const auto found = std::ranges::find(*report.findings, "data_loading", &Finding::id);
+  ASSERT_NE(found, report.findings->end());
+  EXPECT_EQ(found->gain_ns_per_step, 0);
+  EXPECT_EQ(found->why_no_gain, report.what_if.error().why);
+}
+
+TEST(Findings, NoGainOfCommunicationIsMoreThanTheReplayYields) {
+  const Report report =
+      analyze(*make(healthy([](StepPlan& step, std::uint32_t, std::int64_t) { step.transfer = 50; })), {});
+  const auto found = std::ranges::find(*report.findings, "exposed_communication", &Finding::id);
+  ASSERT_NE(found, report.findings->end());
+  EXPECT_EQ(found->gain_ns_per_step, report.what_if->replayed_ns - *report.what_if->ideal_network_ns);
+}
+
 TEST(Findings, TimeInWhichOnlyCopiesRunIsOne) {
   std::string text = "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
   for (int step = 0; step < 6; ++step) {

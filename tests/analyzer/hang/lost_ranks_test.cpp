@@ -5,6 +5,7 @@
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "verdict/verdict.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -42,6 +43,40 @@ TEST(LostRanks, TheOneThatVanishedFirstIsNamedWithItsStep) {
   EXPECT_EQ(lost[0].step, 1);
   EXPECT_EQ(lost[0].severity, FindingSeverity::critical);
   EXPECT_NE(lost[0].evidence.find("ranks 0, 2"), std::string::npos) << lost[0].evidence;
+}
+
+// All ranks end without a word between two operations: one was killed, and then torchrun ended the others.
+constexpr std::string_view killed_then_ended =
+    "@run clock=same_host world_size=2 meta.exit_status=1 meta.ended_by.rank0=SIGTERM meta.ended_by.rank1=SIGKILL\n"
+    "@group dp 0,1\n"
+    "@rank 0 host=n3 recorded=0:190 ended=vanished:0\n"
+    "@rank 1 host=n3 recorded=0:195 ended=vanished:0\n"
+    "0 step 0 100 step index=0\n0 comm 50 90 allreduce group=dp\n0 step 100 190 step index=1 cut=end\n"
+    "1 step 0 100 step index=0\n1 comm 60 90 allreduce group=dp\n1 step 100 195 step index=1 cut=end\n";
+
+TEST(LostRanks, TheSignalThatEndedARankShowsWhichStoppedFirst) {
+  const auto lost = findings_of(killed_then_ended, "rank_lost");
+  ASSERT_EQ(lost.size(), 1U) << "not a job that stopped as a whole";
+  EXPECT_EQ(lost[0].rank, RankId{1});
+  EXPECT_NE(lost[0].evidence.find("it was killed by SIGKILL 195 ns after it began"), std::string::npos)
+      << lost[0].evidence;
+  EXPECT_EQ(lost[0].cause,
+            "it was killed by SIGKILL 195 ns after it began, on host n3; the command ended with status 1");
+}
+
+TEST(LostRanks, TheVerdictSaysTheSignalTheHostAndTheStatusOfTheCommand) {
+  const Verdict verdict = verdict_of(analyze(*run_of(killed_then_ended), {}));
+  EXPECT_EQ(verdict.headline, "Rank 1 was lost in step 1.");
+  ASSERT_FALSE(verdict.more.empty());
+  EXPECT_EQ(verdict.more.front(),
+            "It was killed by SIGKILL 195 ns after it began, on host n3; the command ended with status 1.");
+}
+
+TEST(LostRanks, OneSignalForAllRanksIsTheEndOfTheJob) {
+  std::string text{killed_then_ended};
+  text.replace(text.find("rank1=SIGKILL"), 13, "rank1=SIGTERM");
+  EXPECT_TRUE(findings_of(text, "rank_lost").empty());
+  EXPECT_EQ(findings_of(text, "job_stopped").size(), 1U);
 }
 
 TEST(LostRanks, AfterItsLastCompleteStepItIsLostInTheNextOne) {

@@ -3,11 +3,13 @@
 
 #include <cmath>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/synthetic_run.h"
 #include "collectives/find.h"
+#include "rankscope/core/format.h"
 #include "replay/build.h"
 #include "what_if/fix.h"
 
@@ -71,5 +73,21 @@ inline constexpr std::string_view three_kernels = R"(
 @link launch 2 5
 @link launch 3 6
 )";
+
+/// Each computes 40 ns, rank 2 does 30 ns of work in addition that no other does; then
+/// 20 ns of transfer.
+inline std::string with_extra_work(int ranks, std::string_view others_also) {
+  std::string text = "@run clock=same_host clock_error=0\n@group dp 0,1,2,3\n";
+  if (ranks < 4) text = "@run clock=same_host clock_error=0\n@group dp 2,3\n";
+  for (int rank = 4 - ranks; rank < 4; ++rank) {
+    const bool extra = rank == 2;
+    const int ready = extra || !others_also.empty() ? 70 : 40;
+    text += format("{0} step 0 90 step index=0\n{0} forward 0 40 forward\n", rank);
+    if (ready == 70) text += format("{} optimizer 40 70 {}\n", rank, extra ? "extra" : others_also);
+    text +=
+        format("{0} wait {1} 90 wait\n{0} comm {1} 90 allreduce group=dp seq=0 enqueued={1} on=main\n", rank, ready);
+  }
+  return text;
+}
 
 }  // namespace rankscope::analyzer::replay

@@ -80,6 +80,33 @@ TEST(IdleFindings, TheLineOfPythonCodeThatKeepsTheHostFromLaunchingIsNamed) {
       << idle->evidence;
 }
 
+/// Ranks on a CPU. In each step of 100 ms they compute for 20, sleep for 70 (which is sampled), and exchange for 10.
+Report all_sleep() {
+  constexpr std::int64_t ms = 1'000'000;
+  std::string text = "@run clock=same_host clock_error=0\n@group dp 0,1\n";
+  for (int rank = 0; rank < 2; ++rank) {
+    text += format("@lane {0} main kind=thread number=1\n@lane {0} \"python stacks\" kind=thread number=2\n", rank);
+    for (std::int64_t step = 0; step < 10; ++step) {
+      const std::int64_t begin = step * 100 * ms;
+      text += format("{} step {} {} step index={} lane=main\n", rank, begin, begin + 100 * ms, step);
+      text += format("{} op {} {} aten::mm lane=main\n", rank, begin, begin + 20 * ms);
+      text += format("{} mark {} \"nap train.py:8\" ns={} lane=\"python stacks\"\n", rank, begin + 80 * ms, 60 * ms);
+      text +=
+          format("{} comm {} {} allreduce group=dp seq={} lane=main\n", rank, begin + 90 * ms, begin + 100 * ms, step);
+    }
+  }
+  return analyze(*run_of(text), {});
+}
+
+TEST(IdleFindings, WhereAllRanksSleepTheLineIsNamed) {
+  const Report report = all_sleep();
+  const Finding* const idle = found(report, "idle");
+  ASSERT_NE(idle, nullptr);
+  EXPECT_TRUE(holds(idle->evidence, "train.py:8 (nap) takes longest: 60.0 ms per step")) << idle->evidence;
+  EXPECT_TRUE(holds(idle->cause, "train.py:8 (nap) takes longest: 60.0 ms per step")) << idle->cause;
+  EXPECT_TRUE(holds(idle->advice, "Look at train.py:8 (nap) first")) << idle->advice;
+}
+
 TEST(IdleFindings, AdviceNamesOnlyTheFrameworkThatWasSeen) {
   const Report plain = report_of(program(50));
   EXPECT_EQ(found(plain, "idle")->advice,

@@ -63,9 +63,11 @@ TEST(StragglerGains, HaveNoGainAndAreNotCriticalWithoutAReplayThatCanBeUsed) {
 
 TEST(StragglerGains, HaveNoKnownGainWhereTheirWorkHasNoCounterpart) {
   WhatIfSection replay = replay_without_rank_2(100);
-  replay.ranks[0].alone_ns = replay.ranks[0].kept_ns = 40;
+  replay.ranks[0].without_rank_ns.reset();
+  replay.ranks[0].why_unknown = "40 ns of the rank's work per step has no counterpart on its only peer";
   const Straggler row = with_gain_of(replay);
-  EXPECT_EQ(row.why_no_gain, "40 ns of the rank's work per step has no counterpart on its only peer");
+  EXPECT_EQ(row.why_no_gain, replay.ranks[0].why_unknown);
+  EXPECT_EQ(row.gain_ns_per_step, 0);
 }
 
 TEST(StragglerGains, StragglersOfWhichOneAloneSavesNothingAreAsSevereAsTheyAreTogether) {

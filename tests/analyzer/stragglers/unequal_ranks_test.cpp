@@ -198,6 +198,24 @@ TEST(WithoutCollectives, ARankWithAnotherCpuUseIsNamed) {
   EXPECT_EQ(named(analyzed(2, starved).report), std::vector<std::string>{"unequal.cpu_use 1"});
 }
 
+TEST(WithoutCollectives, TheCpuUseOfARankIsThatInSteps) {
+  std::string text = text_without_collectives(4, [](std::uint32_t) { return RankPlan{.start = 5000}; });
+  for (int sample = 0; sample < 50; ++sample)  // rank 2 imports and compiles for longer than it trains
+    text += format("2 counter {}00000000 100 cpu_percent\n", sample);
+  const Analyzed run = analyzed(text);
+  EXPECT_THAT(named(run.report), ::testing::IsEmpty());
+  EXPECT_EQ(run.report.rank_rows->at(2).cpu_percent, 50.0);
+  EXPECT_EQ(run.report.rank_facts.at(2).cpu_percent, 50.0);
+}
+
+TEST(WithoutCollectives, WithoutSamplesInStepsTheCpuUseIsNotKnown) {
+  std::string text = text_without_collectives(2, [](std::uint32_t) { return RankPlan{.start = 5000}; });
+  text.erase(text.find("0 counter"));
+  const Analyzed run = analyzed(text + "0 counter 100 100 cpu_percent\n0 counter 200 100 cpu_percent\n");
+  EXPECT_FALSE(run.report.rank_rows->at(0).cpu_percent);
+  EXPECT_EQ(run.json["ranks"][0]["why"]["utilization.cpu_percent"], "no host samples in the steps");
+}
+
 TEST(WithoutCollectives, ARankWithFewerStepsIsNamed) {
   const Analyzed run = analyzed(4, [](std::uint32_t rank) { return RankPlan{.steps = rank == 1 ? 12 : 20}; });
   EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.steps 1"});

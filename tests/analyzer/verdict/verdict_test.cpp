@@ -109,7 +109,9 @@ TEST(Verdict, WithOneRankOfManyItsOwnFindingLeads) {
   const Report report = report_on(1, 8, 620'000);
   EXPECT_THAT(
       verdict_sentences(report),
-      ElementsAre("62 % of the time, only communication runs.", "Most of it is all-gather, 620 µs per step and rank.",
+      ElementsAre("62 % of the time, only communication runs.",
+                  "Most of it is all-gather, 620 µs per step and rank. The saving is unknown: the partners of more "
+                  "than a tenth of the operations are not known.",
                   "Cannot tell whether a rank is slow: only 1 of 8 ranks was recorded."));
   ASSERT_EQ(report.findings->size(), 2U);
   EXPECT_EQ(report.findings->back().id, "ranks_missing");
@@ -197,6 +199,30 @@ TEST(Verdict, WithCountersThatHideNothingIsAnAllClear) {
   Report running = clean_but_for(Counter::not_gathered);
   running.facts.emplace_back("still_running", "4");
   EXPECT_THAT(verdict_of(running).headline, StartsWith("No problem found")) << "so far";
+}
+
+TEST(Verdict, RefersToMissingSectionsOnlyIfThereAreAny) {
+  Report report = clean_report(*sample_run());
+  report.stragglers->cannot_tell = "the ranks differ too much";
+  EXPECT_THAT(verdict_sentences(report), Each(Not(HasSubstr("NOT AVAILABLE"))));
+  report.stragglers = unavailable("only one step was recorded");
+  EXPECT_THAT(verdict_sentences(report), Contains("NOT AVAILABLE (--full) says how to get the missing data."));
+  for (const std::string& sentence : verdict_sentences(report)) EXPECT_THAT(sentence, Not(HasSubstr("below")));
+}
+
+TEST(Verdict, OfTooFewStepsSaysWhichOfTwoRanksMostlyArrivedLast) {
+  Report report = clean_report(*sample_run());
+  report.stragglers->cannot_tell = "only 2 complete steps";
+  report.stragglers->last_arrivals = {};
+  report.stragglers->last_arrivals.ranks = {{RankId{1}, 4}, {RankId{0}, 1}};
+  report.stragglers->last_arrivals.counted = 5;
+  report.stragglers->last_arrivals.by_operation = true;
+  report.stragglers->last_arrivals.certainty = Certainty::of_two;
+  const std::string hint =
+      "Rank 1 arrived last in 4 of 5 operations: this is only a hint, since one of two ranks always arrives last.";
+  EXPECT_THAT(verdict_sentences(report), Contains(hint));
+  report.stragglers->cannot_tell.clear();
+  EXPECT_THAT(verdict_sentences(report), Not(Contains(hint)));
 }
 
 TEST(Verdict, AHintIsNotTheWorstOfAllWhereErrorsHideWork) {

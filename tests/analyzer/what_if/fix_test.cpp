@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/replay/replayed.h"
+#include "rankscope/core/format.h"
+#include "what_if/find.h"
 
 namespace rankscope::analyzer::replay {
 namespace {
@@ -61,7 +63,8 @@ std::string not_there(std::string_view text) {
 }
 
 TEST(Fix, OfWhatIsNotRecordedIsRefused) {
-  EXPECT_EQ(not_there("rank:7"), "--fix rank:7: no rank or host of this name has all of the replayed steps");
+  EXPECT_EQ(not_there("rank:7"), "--fix rank:7: the recording has no rank 7; choose from ranks 0, 1");
+  EXPECT_EQ(not_there("host:n9"), "--fix host:n9: the recording does not name the hosts of its ranks");
   EXPECT_EQ(not_there("op:aten::mm*0.5"),
             "--fix op:aten::mm*0.5: the recording has nothing that this fix would change");
   EXPECT_EQ(not_there("data"), "--fix data: the recording has nothing that this fix would change");
@@ -69,15 +72,42 @@ TEST(Fix, OfWhatIsNotRecordedIsRefused) {
   EXPECT_EQ(not_there("gc"), "--fix gc: the recording has nothing that this fix would change");
 }
 
-TEST(Fix, OfARankWithoutPeersIsRefused) {
+Error refusal_of(const Replayed& replayed, std::string_view text) {
+  const auto fixed =
+      apply_fixes(*replayed.graph, ItemPeers(*replayed.graph, replayed.classes), std::vector<Fix>{*parse_fix(text)});
+  return fixed ? Error{} : fixed.error();
+}
+
+TEST(Fix, OfARankWithoutPeersCannotBeTold) {
   Replayed replayed{two_ranks};
   replayed.classes = {0, 1};  // as of two pipeline stages
-  const auto fixed = apply_fixes(*replayed.graph, ItemPeers(*replayed.graph, replayed.classes),
-                                 std::vector<Fix>{*parse_fix("rank:1")});
-  ASSERT_FALSE(fixed);
-  EXPECT_EQ(fixed.error().message,
-            "--fix rank:1: the recording has no other rank that does the same work, so the usual time of that work is "
-            "not known");
+  const Error error = refusal_of(replayed, "rank:1");
+  EXPECT_EQ(error.kind, ErrorKind::not_computable);
+  EXPECT_EQ(error.message,
+            "cannot tell what --fix rank:1 would save: less than half of the rank's work has a counterpart on its "
+            "peers");
+}
+
+TEST(Fix, OfARankIsRefusedForTheReasonsOfTheReport) {
+  const Replayed replayed{with_extra_work(2, "")};
+  const auto section = what_if(*replayed.graph, ItemPeers(*replayed.graph, replayed.classes));
+  ASSERT_TRUE(section);
+  for (const RankReplay& rank : section->ranks) {
+    ASSERT_NE(rank.why_unknown, "");
+    const std::string fix = format("rank:{}", rank.rank.value);
+    const Error error = refusal_of(replayed, fix);
+    EXPECT_EQ(error.kind, ErrorKind::not_computable);
+    EXPECT_EQ(error.message, format("cannot tell what --fix {} would save: {}", fix, rank.why_unknown));
+  }
+}
+
+TEST(Fix, OfARankOrTheNetworkCannotBeToldWherePartnersAreUnknown) {
+  Replayed replayed{two_ranks};
+  replayed.graph->doubts.unsplit_members = 1;  // of the two members
+  EXPECT_EQ(refusal_of(replayed, "rank:1").message,
+            format("cannot tell what --fix rank:1 would save: {}", partners_are_unknown));
+  EXPECT_EQ(refusal_of(replayed, "network").message,
+            format("cannot tell what --fix network would save: {}", transfer_unknown));
 }
 
 TEST(Fix, ToBalanceNeedsRanksThatDoTheSame) {

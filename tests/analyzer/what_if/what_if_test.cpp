@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/replay/replayed.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "what_if/parts.h"
 
@@ -14,6 +15,7 @@ namespace rankscope::analyzer::replay {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Section<WhatIfSection> what_if_of(const Replayed& replayed) {
   return what_if(*replayed.graph, ItemPeers(*replayed.graph, replayed.classes));
@@ -112,21 +114,6 @@ TEST(WhatIf, IsNeverLongerThanWhatWasRecorded) {
   EXPECT_GE(section->slowdown.value_or(1), 1);
 }
 
-// Each computes 40 ns, rank 2 does 30 ns of work in addition that no other does; then 20 ns of transfer.
-std::string with_extra_work(int ranks, std::string_view others_also) {
-  std::string text = "@run clock=same_host clock_error=0\n@group dp 0,1,2,3\n";
-  if (ranks < 4) text = "@run clock=same_host clock_error=0\n@group dp 2,3\n";
-  for (int rank = 4 - ranks; rank < 4; ++rank) {
-    const bool extra = rank == 2;
-    const int ready = extra || !others_also.empty() ? 70 : 40;
-    text += format("{0} step 0 90 step index=0\n{0} forward 0 40 forward\n", rank);
-    if (ready == 70) text += format("{} optimizer 40 70 {}\n", rank, extra ? "extra" : others_also);
-    text +=
-        format("{0} wait {1} 90 wait\n{0} comm {1} 90 allreduce group=dp seq=0 enqueued={1} on=main\n", rank, ready);
-  }
-  return text;
-}
-
 TEST(WhatIf, WorkThatNoPeerDoesIsSavedByARankLikeItsPeers) {
   const auto section = what_if_of(Replayed{with_extra_work(4, "")});
   ASSERT_TRUE(section) << section.error().why;
@@ -155,9 +142,52 @@ TEST(WhatIf, OfTwoRanksNeitherIsTheOneWithUsualWork) {
   ASSERT_TRUE(section) << section.error().why;
   ASSERT_EQ(section->ranks.size(), 2U);
   EXPECT_EQ(section->ranks[0].rank, RankId{2});
-  EXPECT_EQ(section->ranks[0].without_rank_ns, section->replayed_ns);
+  EXPECT_FALSE(section->ranks[0].without_rank_ns);
   EXPECT_EQ(section->ranks[0].kept_ns, 30);
+  EXPECT_EQ(section->ranks[0].why_unknown, "30 ns of the rank's work per step has no counterpart on its only peer");
   EXPECT_FALSE(section->slowdown);
+  const nlohmann::ordered_json json = what_if_json(*section);
+  EXPECT_TRUE(json.at("without_rank").empty());
+  EXPECT_EQ(json.at("without_rank_unknown").at("2"), section->ranks[0].why_unknown);
+}
+
+// Before the first operation rank 3 computes 5 ns longer; after it rank 2 does 30 ns of work that rank 3 does not do.
+TEST(WhatIf, APeerOfARankWhoseSavingIsUnknownIsNotOfferedInstead) {
+  Report report;
+  report.what_if = what_if_of(Replayed{R"(
+@run clock=same_host clock_error=0
+@group dp 2,3
+2 step 0 115 step index=0
+2 forward 0 40 forward
+2 wait 40 65 wait
+2 comm 40 65 allreduce group=dp seq=0 enqueued=40 on=main
+2 optimizer 65 95 extra
+2 wait 95 115 wait
+2 comm 95 115 allreduce group=dp seq=1 enqueued=95 on=main
+3 step 0 115 step index=0
+3 forward 0 45 forward
+3 wait 45 65 wait
+3 comm 45 65 allreduce group=dp seq=0 enqueued=45 on=main
+3 wait 65 115 wait
+3 comm 65 115 allreduce group=dp seq=1 enqueued=65 on=main
+)"});
+  ASSERT_TRUE(report.what_if) << report.what_if.error().why;
+  EXPECT_EQ(report.what_if->ranks[1].why_unknown,
+            "the only peer does 30 ns of work per step that this rank does not do");
+  for (const NotedTable& noted : what_if_tables(report, 10))
+    for (const auto& row : noted.table.rows) EXPECT_THAT(row.front().text, Not(HasSubstr("as fast as its peers")));
+}
+
+TEST(WhatIf, WhereManyPartnersAreUnknownNoRankIsOffered) {
+  Replayed replayed{two_ranks};
+  replayed.graph->doubts.unsplit_members = 1;  // of the two members
+  const auto section = what_if_of(replayed);
+  ASSERT_TRUE(section) << section.error().why;
+  for (const RankReplay& rank : section->ranks) {
+    EXPECT_FALSE(rank.without_rank_ns);
+    EXPECT_EQ(rank.why_unknown, partners_are_unknown);
+  }
+  EXPECT_FALSE(section->without_data_ns);
 }
 
 TEST(WhatIf, RanksAreReplayedTogether) {

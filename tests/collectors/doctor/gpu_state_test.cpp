@@ -127,6 +127,23 @@ TEST(GpuState, PyTorchIsFoundInTheActiveEnvironment) {
   EXPECT_THAT(state_of("PyTorch").found, HasSubstr("without CUDA"));
 }
 
+TEST(GpuState, PyTorchIsFoundBesideThePythonOnPath) {
+  const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
+  const Folder environment;
+  const Folder links;  // as ~/bin, with a link to the program of an environment
+  const fs::path packages = environment / "lib/python3.11/site-packages";
+  write(packages / "torch/version.py", "__version__ = '2.9.2+cpu'\n");
+  write(environment / "bin/python3", "");
+  fs::permissions(environment / "bin/python3", fs::perms::owner_all);
+  fs::create_symlink(environment / "bin/python3", links / "python3");
+  const Variable no_environment{"VIRTUAL_ENV", ""};
+  const Variable no_conda{"CONDA_PREFIX", ""};
+  for (const fs::path& folder : {environment / "bin", links.path()}) {
+    const Variable path{"PATH", folder.string()};
+    EXPECT_THAT(state_of("PyTorch").found, HasSubstr("2.9.2+cpu in " + packages.string())) << folder;
+  }
+}
+
 TEST(GpuState, PermissionForCountersIsThatOfTheModuleOrOfThisProcess) {
   const Folder root;
   EXPECT_THAT(state_in(root, "GPU counters").found, HasSubstr("no NVIDIA kernel module"));

@@ -90,6 +90,8 @@ TEST(SourceNotes, AnNcclThatDoesNotTakeThePluginIsToldWithItsVersion) {
   const ProcessMetadata other{{"cuda", "initialised"}};
   EXPECT_THAT(notes_of({other, other}, 7), ElementsAre(HasSubstr("no recorded process called NCCL")));
   EXPECT_THAT(notes_of({other}, 7), IsEmpty()) << "one process has nobody to talk to";
+  const ProcessMetadata gloo{{"cuda", "initialised"}, {"pytorch_collectives", "c10d"}};
+  EXPECT_THAT(notes_of({gloo, gloo}, 7), IsEmpty()) << "its collectives were recorded: it needs no NCCL";
 }
 
 TEST(SourceNotes, AnNcclThatTakesThePluginAndReportsNoCollectiveIsToldWithItsVersion) {

@@ -71,6 +71,16 @@ TEST(RankEnvironment, TheAgentOfTorchrunInASlurmTaskIsNoRank) {
   EXPECT_EQ(rank_in(slurm_task, {.command_line = "python3 -m torch.distributed.run train.py"}), RankEnvironment{});
 }
 
+TEST(RankEnvironment, ARankSetByHandIsNotThatOfTorchrunsAgent) {
+  const Variables by_hand{{"RANK", "0"}, {"WORLD_SIZE", "1"}};
+  EXPECT_EQ(rank_in(by_hand, {.command_line = "python /usr/bin/torchrun --nproc-per-node 2 train.py"}),
+            RankEnvironment{});
+  EXPECT_EQ(rank_in(by_hand, {.command_line = "python train.py"}), rank(0, 1, -1, -1, "RANK"));
+  Variables worker = by_hand;
+  worker["TORCHELASTIC_RUN_ID"] = "none";
+  EXPECT_EQ(rank_in(worker, {.command_line = "python torchrun_demo/train.py"}), rank(0, 1, -1, -1, "RANK"));
+}
+
 TEST(RankEnvironment, AForeignWorldSizeInASlurmStepIsNotBelieved) {
   Variables task = slurm_task;
   task["WORLD_SIZE"] = "6";

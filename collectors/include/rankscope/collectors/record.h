@@ -67,6 +67,7 @@ struct SourceStory {
   std::uint64_t nccl_processes = 0;    ///< that called NCCL
   std::uint64_t plugin_processes = 0;  ///< whose NCCL took our profiler plugin
   std::uint64_t silent_plugins = 0;    ///< of these: NCCL ran collectives and reported none
+  std::uint64_t c10d_processes = 0;    ///< whose collectives PyTorch's own backends reported (Gloo)
   std::uint64_t contained = 0;         ///< that ran in a container
   std::uint64_t started = 0;           ///< whose recording cudaProfilerStart switched on
   std::uint64_t sampled_gpus = 0;      ///< whose counters were sampled

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rankscope/analyzer/section.h"
 #include "rankscope/core/id.h"
 
 namespace rankscope::analyzer {
@@ -27,13 +28,18 @@ struct NamedSlowdown {
 struct RankReplay {
   RankId rank;
   double slowdown = 1;                            ///< S_r of 12.6; only where the ideal is known
-  std::optional<std::int64_t> without_rank_ns{};  ///< not set: too little of its work has peers
+  std::optional<std::int64_t> without_rank_ns{};  ///< not set: see why_unknown
+  std::string why_unknown{};                      ///< set where nothing shows what a rank like its peers would save
   std::int64_t alone_ns = 0;  ///< of its work per step: what no peer has, beyond what peers have and it lacks
   std::int64_t kept_ns = 0;   ///< of that: what keeps its length in without_rank_ns
 };
 
 /// Why nothing is predicted of a network that takes no time.
 inline constexpr std::string_view transfer_unknown = "it is not known how much of the communication is transfer";
+
+/// Why the replay does not say what a rank costs where WhatIfSection::knows_partners() is false.
+inline constexpr std::string_view partners_are_unknown =
+    "the partners of more than a tenth of the operations are not known";
 
 /// Mean lengths of a step, in ns; what is predicted is compared with `replayed_ns`, never with `measured_ns`.
 struct WhatIfSection {
@@ -43,10 +49,13 @@ struct WhatIfSection {
   std::int64_t measured_ns = 0;
   std::int64_t replayed_ns = 0;
   double replay_error = 0;
-  std::optional<std::int64_t> ideal_ns{};          ///< without unevenness between ranks and steps (12.4)
-  std::optional<double> slowdown{};                ///< replayed / ideal
-  std::string why_no_ideal{};                      ///< set where these are not known, nor any other slowdown
-  std::optional<std::int64_t> ideal_network_ns{};  ///< not set: partners_unknown is above its limit
+  std::optional<std::int64_t> ideal_ns{};  ///< without unevenness between ranks and steps (12.4)
+  std::optional<double> slowdown{};        ///< replayed / ideal
+  std::string why_no_ideal{};              ///< set where these are not known, nor any other slowdown
+  // Not set: partners_unknown is above its limit.
+  std::optional<std::int64_t> ideal_network_ns{};    ///< no transfer takes time
+  std::optional<std::int64_t> without_data_ns{};     ///< no rank spends time in its loader
+  std::optional<std::int64_t> without_traffic_ns{};  ///< neither copies nor transfers take time
   std::int64_t without_host_delay_ns = 0;
   std::vector<KindSlowdown> kinds;
   std::vector<NamedSlowdown> operations;  ///< those that are most uneven, the largest slowdown first
@@ -62,7 +71,20 @@ struct WhatIfSection {
   double partners_unknown = 0;              ///< share of the operations that keep their measured end for it
   /// Above that the replay does not say what a rank or the network costs (metrics.md 8.5, 9.5).
   static constexpr double most_partners_unknown = 0.1;
+  [[nodiscard]] bool knows_partners() const { return partners_unknown <= most_partners_unknown; }
   std::vector<std::string> doubts;  ///< what the prediction does not know, in sentences
 };
+
+/// Why the replay does not say what any change saves; empty if it does.
+[[nodiscard]] std::string why_no_replay(const Section<WhatIfSection>& replay);
+
+/// The most that a fix saves per step, or why that is not known.
+struct ReplayedGain {
+  std::int64_t ns_per_step = 0;
+  std::string why_unknown{};  ///< ns_per_step is then 0
+};
+/// `length` is what steps would take with the fix, such as &WhatIfSection::without_data_ns.
+[[nodiscard]] ReplayedGain replayed_gain(const Section<WhatIfSection>& replay,
+                                         std::optional<std::int64_t> WhatIfSection::*length);
 
 }  // namespace rankscope::analyzer

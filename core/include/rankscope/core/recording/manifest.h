@@ -63,6 +63,9 @@ inline constexpr const char* injected_faults_key = "injected_faults";
 /// of a process tells its own.
 inline constexpr const char* details_recorded_key = "details_recorded";
 
+/// Metadata keys of the manifest: "ended_by.rank3" names the signal that ended rank 3, such as "SIGKILL".
+inline constexpr const char* ended_by_prefix = "ended_by.rank";
+
 /// What a key says after both values were told: the later one; of details_recorded_key all that either lists.
 [[nodiscard]] std::string value_after(std::string_view key, std::string_view earlier, std::string_view later);
 

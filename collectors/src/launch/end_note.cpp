@@ -1,0 +1,85 @@
+#include "launch/end_note.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/time_text.h"
+
+namespace rankscope::collectors {
+namespace {
+
+/// "SIGKILL"; empty for a number that is no signal.
+std::string signal_name(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name == nullptr ? std::string{} : format("SIG{}", name);
+}
+
+/// Loader workers carry the rank of the process that forked them, which started before them.
+const recording::LiveProcess* process_with(std::span<const ProcessEnd> ends, const recording::LiveView& view,
+                                           const ProcessEnd& end) {
+  const auto own = std::ranges::find(view.processes, end.process.pid, &recording::LiveProcess::pid);
+  if (own == view.processes.end() || own->rank < 0) return nullptr;
+  for (const recording::LiveProcess& other : view.processes) {
+    if (other.rank != own->rank || &other == &*own) continue;
+    const auto of_other = std::ranges::find(ends, other.pid, [](const ProcessEnd& one) { return one.process.pid; });
+    const bool is_older = of_other == ends.end() || of_other->process.start < end.process.start;
+    if (is_older && other.events >= own->events) return nullptr;
+  }
+  return &*own;
+}
+
+/// Empty: it ended as it should.
+std::string how_it_ended(const ProcessEnd& end, const recording::LiveProcess& process) {
+  if (WIFSIGNALED(end.wait_status)) return format("was killed by {}", signal_name(WTERMSIG(end.wait_status)));
+  if (WEXITSTATUS(end.wait_status) != 0) return format("exited with status {}", WEXITSTATUS(end.wait_status));
+  return process.ended || process.watched ? "" : "was killed, crashed or called _exit";
+}
+
+std::string status_text(int status) {
+  const std::string signal = status > 128 ? signal_name(status - 128) : std::string{};
+  return format("status {}{}", status, signal.empty() ? "" : format(" ({})", signal));
+}
+
+}  // namespace
+
+std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording::LiveView& view) {
+  std::vector<RankEnd> bad;
+  for (const ProcessEnd& end : ends) {
+    const recording::LiveProcess* const process = process_with(ends, view, end);
+    if (process == nullptr) continue;
+    RankEnd row{.rank = process->rank, .end = end, .how = how_it_ended(end, *process)};
+    if (row.how.empty()) continue;
+    if (WIFSIGNALED(end.wait_status)) row.signal = signal_name(WTERMSIG(end.wait_status));
+    row.steps = process->last.empty() ? 0 : process->steps;
+    if (row.steps > 0) row.in_step = process->last.back().index + 1;
+    bad.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(bad, {}, [](const RankEnd& row) { return row.end.unix_ns; });
+  return bad;
+}
+
+std::string end_note(int status, std::string_view stopped_by, std::span<const RankEnd> ends) {
+  if (status == 0) return {};
+  if (!stopped_by.empty())
+    return format("the command was stopped by {} and ended with {}", stopped_by, status_text(status));
+  std::string text = "the command ended with " + status_text(status);
+  if (ends.empty()) return text;
+  const RankEnd& first = ends.front();
+  text += format("; rank {} stopped first: it {} {} after it started", first.rank, first.how,
+                 duration_text(first.end.lived));
+  if (first.steps > 0) text += format(", in step {}", first.in_step);
+  return text + format(" (pid {} on host {})", first.end.process.pid, host_name());
+}
+
+void add_signals(std::span<const RankEnd> ends, RecordSummary& summary) {
+  for (const RankEnd& row : ends)
+    if (!row.signal.empty())
+      summary.metadata.emplace_back(format("{}{}", recording::ended_by_prefix, row.rank), row.signal);
+}
+
+}  // namespace rankscope::collectors

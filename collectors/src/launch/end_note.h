@@ -1,0 +1,33 @@
+// What record says last: how the command ended, and which rank stopped first.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "launch/end_watch.h"
+#include "rankscope/collectors/record.h"
+#include "rankscope/core/recording/live.h"
+
+namespace rankscope::collectors {
+
+/// Of a rank, as far as it is known how its process ended.
+struct RankEnd {
+  std::int32_t rank = 0;
+  ProcessEnd end;
+  std::string how;           ///< "was killed by SIGKILL", "exited with status 1"
+  std::string signal{};      ///< "SIGKILL"; empty: it was none, or is not known
+  std::uint64_t steps = 0;   ///< that it finished
+  std::int64_t in_step = 0;  ///< the step after these; only if `steps` is not 0
+};
+
+/// Ranks whose processes ended otherwise than they should, the first one first. `view` is of the gathered recording.
+[[nodiscard]] std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording::LiveView& view);
+
+/// "the command ended with status 1; rank 1 stopped first: it was killed by SIGKILL 12.3 s after it started, in step
+/// 14 (pid 4711 on host n0)"; empty if the status is 0. `stopped_by`: the signal with which the job was asked to end.
+[[nodiscard]] std::string end_note(int status, std::string_view stopped_by, std::span<const RankEnd> ends);
+
+/// For the manifest, so that reports name the signals: "ended_by.rank1" is "SIGKILL".
+void add_signals(std::span<const RankEnd> ends, RecordSummary& summary);
+
+}  // namespace rankscope::collectors

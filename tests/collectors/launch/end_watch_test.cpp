@@ -1,0 +1,138 @@
+// How processes end, as the recorder sees it from outside.
+#include "launch/end_watch.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "launch/end_note.h"
+#include "recorded.h"
+#include "spool/segment_names.h"
+
+namespace rankscope::collectors {
+namespace {
+
+using namespace testing;
+
+/// A child that waits for signals; nobody collects it before this object goes.
+class Child {
+ public:
+  Child() : process_(fork()) {
+    if (process_ != 0) return;
+    while (true) pause();
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  [[nodiscard]] pid_t pid() const { return process_; }
+
+ private:
+  pid_t process_;
+};
+
+void put_segment(const Folder& spool, pid_t process) { std::ofstream{spool / (segment_stem(process) + ".rseg")}; }
+
+/// Long enough for the watch to see new segments, or an end.
+void let_it_look() { std::this_thread::sleep_for(std::chrono::milliseconds{300}); }
+
+TEST(EndWatch, SeesWhichSignalEndedAProcessAndInWhichOrder) {
+  const Folder spool;
+  const Child first;
+  const Child second;
+  const Child survivor;
+  for (const Child* child : {&first, &second, &survivor}) put_segment(spool, child->pid());
+  EndWatch watch{spool.path()};
+  let_it_look();
+  kill(second.pid(), SIGKILL);
+  let_it_look();
+  kill(first.pid(), SIGTERM);
+  let_it_look();
+  const std::vector<ProcessEnd> ends = watch.finish();
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_EQ(ends[0].process.pid, second.pid());
+  ASSERT_TRUE(WIFSIGNALED(ends[0].wait_status));
+  EXPECT_EQ(WTERMSIG(ends[0].wait_status), SIGKILL);
+  EXPECT_EQ(ends[1].process.pid, first.pid());
+  EXPECT_EQ(WTERMSIG(ends[1].wait_status), SIGTERM);
+  EXPECT_LT(ends[0].unix_ns, ends[1].unix_ns);
+  EXPECT_GT(ends[1].lived.count(), 0);
+}
+
+TEST(EndWatch, AnEarlierProcessWithThatPidIsNotMeant) {
+  const Folder spool;
+  const Child child;
+  std::ofstream{spool / (host_name() + "-" + std::to_string(child.pid()) + "-1.rseg")};
+  EndWatch watch{spool.path()};
+  let_it_look();
+  kill(child.pid(), SIGKILL);
+  let_it_look();
+  EXPECT_TRUE(watch.finish().empty());
+}
+
+recording::LiveProcess process_of(std::int64_t pid, std::int32_t rank, std::int64_t last_step) {
+  recording::LiveProcess process{.pid = pid, .rank = rank, .program = "train", .memory = {}};
+  process.events = 100;
+  process.steps = static_cast<std::uint64_t>(last_step + 1);
+  process.last.push_back({.index = last_step});
+  return process;
+}
+
+ProcessEnd end_at(std::int64_t pid, int wait_status, std::int64_t unix_ns) {
+  return {.process = {.pid = static_cast<pid_t>(pid), .start = 7},
+          .wait_status = wait_status,
+          .unix_ns = unix_ns,
+          .lived = nanoseconds{12'300'000'000}};
+}
+
+TEST(EndNote, NamesTheRankThatStoppedFirstAndTheSignal) {
+  recording::LiveView view;
+  view.processes = {process_of(10, 0, 13), process_of(11, 1, 13)};
+  const std::vector<ProcessEnd> ends{end_at(11, SIGKILL, 5), end_at(10, SIGTERM, 6)};
+  const std::vector<RankEnd> bad = bad_ends(ends, view);
+  EXPECT_EQ(end_note(1, "", bad),
+            "the command ended with status 1; rank 1 stopped first: it was killed by SIGKILL "
+            "12.3 s after it started, in step 14 (pid 11 on host " +
+                host_name() + ")");
+  RecordSummary summary;
+  add_signals(bad, summary);
+  using Fact = std::pair<std::string, std::string>;
+  EXPECT_EQ(summary.metadata, (std::vector<Fact>{{"ended_by.rank1", "SIGKILL"}, {"ended_by.rank0", "SIGTERM"}}));
+}
+
+TEST(EndNote, KeepsErrorsAndSignalsApart) {
+  recording::LiveView view;
+  view.processes = {process_of(10, 0, 13)};
+  EXPECT_EQ(bad_ends(std::vector{end_at(10, 3 << 8, 5)}, view).at(0).how, "exited with status 3");
+  EXPECT_EQ(bad_ends(std::vector{end_at(10, 0, 5)}, view).at(0).how, "was killed, crashed or called _exit");
+  view.processes[0].ended = true;
+  EXPECT_TRUE(bad_ends(std::vector{end_at(10, 0, 5)}, view).empty()) << "it ended as it should";
+}
+
+TEST(EndNote, ALoaderWorkerIsNotTheRank) {
+  recording::LiveView view;
+  view.processes = {process_of(10, 0, 13), process_of(12, 0, 13)};
+  view.processes[1].events = 3;
+  std::vector<ProcessEnd> ends{end_at(12, SIGTERM, 5), end_at(10, SIGKILL, 6)};
+  ends[0].process.start = 9;
+  const std::vector<RankEnd> bad = bad_ends(ends, view);
+  ASSERT_EQ(bad.size(), 1U);
+  EXPECT_EQ(bad[0].end.process.pid, 10);
+}
+
+TEST(EndNote, SaysTheStatusWhereNoRankIsKnown) {
+  EXPECT_EQ(end_note(0, "", {}), "");
+  EXPECT_EQ(end_note(7, "", {}), "the command ended with status 7");
+  EXPECT_EQ(end_note(143, "", {}), "the command ended with status 143 (SIGTERM)");
+  EXPECT_EQ(end_note(130, "SIGINT", {}), "the command was stopped by SIGINT and ended with status 130 (SIGINT)");
+}
+
+}  // namespace
+}  // namespace rankscope::collectors
