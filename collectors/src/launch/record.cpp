@@ -346,9 +346,10 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
         format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "
                "command runs",
                options.toggle));
+  std::vector<ProcessEnd> ends = ends_with_status(end_watch.finish(), child.process, outcome.status);
   return finish(options,
                 {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(),
-                 signals.stopped_at_unix_ns(), end_watch.finish()},
+                 signals.stopped_at_unix_ns(), std::move(ends)},
                 folders, watcher, std::move(outcome));
 }
 
