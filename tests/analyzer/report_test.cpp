@@ -355,7 +355,8 @@ TEST(Report, OnlyTheStepsAskedForCount) {
 TEST(Report, SamplesOutsideTheStepsAskedForDoNotCount) {
   const auto run = run_of(
       "0 step 0 100 step index=0\n0 op 0 90 op\n0 step 100 200 step index=1\n0 op 100 190 op\n"
-      "0 counter 50 10 cpu_percent\n0 counter 150 90 cpu_percent\n0 counter 50 4000 rss_bytes\n"
+      "0 counter 50 10 cpu_percent\n0 counter 150 30 cpu_percent\n0 counter 190 90 cpu_percent\n"
+      "0 counter 50 4000 rss_bytes\n"
       "0 counter 150 3000 rss_bytes\n0 counter 50 700 allocated_bytes\n0 counter 150 500 allocated_bytes\n"
       "0 counter 150 800 peak_allocated_bytes\n");
   const Report report = analyze(*run, asking_for(StepRange{1, 1}, {}));

@@ -246,7 +246,7 @@ TEST(RenderText, NoNewerVersionIsAskedForWhereNoneWritesGroups) {
   EXPECT_THAT(rendered(report), HasSubstr("Use PyTorch 2.4 or later"));
   report.facts.emplace_back("backend", "gloo");
   EXPECT_THAT(rendered(report), Not(HasSubstr("Use PyTorch 2.4 or later")));
-  EXPECT_THAT(rendered(report), HasSubstr("other backends"));
+  EXPECT_THAT(rendered(report), HasSubstr("Record the job with `rankscope record`"));
 }
 
 TEST(RenderText, AReasonIsSaidOnce) {

@@ -99,7 +99,7 @@ TEST(EndNote, NamesTheRankThatStoppedFirstAndTheSignal) {
   const std::vector<RankEnd> bad = bad_ends(ends, view);
   EXPECT_EQ(end_note(1, "", bad),
             "the command ended with status 1; rank 1 stopped first: it was killed by SIGKILL "
-            "12.3 s after it started, in step 14 (pid 11 on host " +
+            "12.300 s after it started, in step 14 (pid 11 on host " +
                 host_name() + ")");
   RecordSummary summary;
   add_signals(bad, summary);
