@@ -22,7 +22,8 @@ std::string certainty_text(Certainty certainty) {
   return {};
 }
 
-/// One of two or three ranks always arrives last: fewer operations or steps than this are not even a hint.
+/// One of two or three ranks always arrives last: fewer operations or steps than this, or a smaller part of them than
+/// three quarters, are not even a hint.
 constexpr std::int64_t least_for_a_hint = 3;
 
 }  // namespace
@@ -32,7 +33,7 @@ std::string arrival_hint(const StragglersSection& section) {
   if (last.certainty == Certainty::fact || section.cannot_tell.empty() || last.ranks.empty()) return {};
   if (!section.rows.empty()) return {};
   const auto& [rank, times] = last.ranks.front();
-  if (last.counted < least_for_a_hint || 2 * times <= last.counted) return {};
+  if (last.counted < least_for_a_hint || 4 * times < 3 * last.counted) return {};
   return format("{}: this is only a hint, since one of {} ranks always arrives last.",
                 arrived_last_text(format("Rank {}", rank.value), times,
                                   counted(last.counted, last.by_operation ? "operation" : "step"), !last.by_operation),
