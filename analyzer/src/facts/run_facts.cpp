@@ -28,7 +28,9 @@ bool is_hidden(std::string_view key) {
                                      keys::file_time_offset,
                                      keys::file_time_type,
                                      keys::nsys_export_again,
-                                     std::string_view{"stopped_at_unix_ns"}};
+                                     std::string_view{"stopped_at_unix_ns"},
+                                     std::string_view{"process_ends"},  // `hang` reads them
+                                     std::string_view{"hang_seen_at_unix_ns"}};
   return std::ranges::find(hidden, key) != hidden.end();
 }
 

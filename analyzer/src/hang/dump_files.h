@@ -15,7 +15,7 @@ namespace rankscope::analyzer::hang {
 
 /// One file that may be a dump.
 struct DumpFile {
-  std::filesystem::path path;
+  std::filesystem::path path{};
   std::optional<std::uint32_t> rank{};  ///< as its name says
 };
 

@@ -126,6 +126,9 @@ void Judge::add_rank(std::uint32_t rank) {
   } else if (graph_.is_behind_its_peers(rank) && !job_.groups[found.operation->call.group].on_host) {
     found.kind = HangKind::device;
     found.certainty = HangCertainty::likely;
+  } else if (only_just_begun(job_, *found.operation, arrivals_of(job_, *found.operation))) {
+    running_ = true;
+    return;
   } else {
     found.kind = kind_of(known->second);
     const CommGroup& group = job_.groups[found.operation->call.group];
@@ -148,6 +151,16 @@ void Judge::add_operation(const WaitedOperation& operation) {
     return add_found(std::move(found));
   }
   const Arrivals arrivals = arrivals_of(job_, operation);
+  // Whoever of the others is the missing member, it waits for these ranks.
+  const bool partly_known =
+      operation.call.way == CallWay::collective && !job_.groups[operation.call.group].members_recorded;
+  if (partly_known && graph_.all_others_wait(operation)) {
+    found.kind = HangKind::cycle;
+    found.ranks = operation.waiting;
+    found.certainty = HangCertainty::likely;
+    found.cycle = {&operation};
+    return add_found(std::move(found));
+  }
   if (only_just_begun(job_, operation, arrivals)) {
     running_ = true;
     return;

@@ -72,7 +72,8 @@ std::string root_sentence(const HangRoot& root) {
     case HangKind::straggler:
       return format("{} came late to {}", ranks, operation);
     case HangKind::cycle:
-      return format("{} wait for each other in different operations", ranks);
+      return count == 1 ? format("{} and a rank that waits for it wait in different operations: {}", ranks, operation)
+                        : format("{} wait for each other in different operations", ranks);
     case HangKind::nan:
       return format("{} computed numbers that are not numbers (NaN)", ranks);
     case HangKind::corrupt:

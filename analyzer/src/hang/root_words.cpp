@@ -102,6 +102,11 @@ std::string no_dump_evidence(const JobProgress& job, const FoundRoot& found) {
 }
 
 std::string cycle_evidence(const JobProgress& job, const FoundRoot& found) {
+  if (found.cycle.size() == 1)
+    return format(
+        "{} for members that the dumps do not list; all other ranks are blocked in other operations, so those "
+        "members are among them",
+        waiting_clause(job, *found.operation));
   std::string text;
   for (const WaitedOperation* const operation : found.cycle) {
     std::vector<std::uint32_t> blockers;

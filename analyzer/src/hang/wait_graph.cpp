@@ -247,12 +247,9 @@ const WaitedOperation* WaitGraph::most_waited_for(std::uint32_t rank) const {
   return most;
 }
 
-std::size_t WaitGraph::waiting_for(std::uint32_t rank) const {
-  const auto found = blocks_.find(rank);
-  std::size_t count = 0;
-  if (found != blocks_.end())
-    for (const std::uint32_t row : found->second) count += operations_[row].waiting.size();
-  return count;
+bool WaitGraph::all_others_wait(const WaitedOperation& operation) const {
+  return operation.waiting.size() < job_.ranks.size() &&
+         std::ranges::all_of(job_.ranks, [&](const auto& row) { return blocked_in_.contains(row.first); });
 }
 
 }  // namespace rankscope::analyzer::hang

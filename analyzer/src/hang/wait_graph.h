@@ -49,8 +49,8 @@ class WaitGraph {
   [[nodiscard]] bool is_behind_its_peers(std::uint32_t rank) const;
   /// The operation in which most ranks wait directly for this one; nothing if nobody does.
   [[nodiscard]] const WaitedOperation* most_waited_for(std::uint32_t rank) const;
-  /// How many ranks wait for this one directly.
-  [[nodiscard]] std::size_t waiting_for(std::uint32_t rank) const;
+  /// True if all other ranks that are known are blocked in other operations.
+  [[nodiscard]] bool all_others_wait(const WaitedOperation& operation) const;
 
  private:
   /// A collective: group, sequence. A send or receive: group, -1, sender, receiver, number.

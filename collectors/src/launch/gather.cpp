@@ -108,11 +108,15 @@ void add_details(DetailSet recorded, recording::Manifest& manifest) {
     known->second = recording::value_after(known->first, known->second, name_of(recorded));
 }
 
-/// The first process speaks for all; what is known already stays.
+/// The first process speaks for all; what is known already stays, except that the ends of processes add up.
 void add_metadata(const RecordSummary& summary, recording::Manifest& manifest) {
   for (const auto& entry : summary.metadata) {
     const auto known = std::ranges::find(manifest.metadata, entry.first, &Fact::first);
-    if (known == manifest.metadata.end()) manifest.metadata.push_back(entry);
+    if (known == manifest.metadata.end()) {
+      manifest.metadata.push_back(entry);
+    } else if (entry.first == recording::process_ends_key) {
+      known->second = recording::value_after(known->first, known->second, entry.second);
+    }
   }
 }
 

@@ -15,8 +15,11 @@
 #include "child_process.h"
 #include "containers.h"
 #include "environment.h"
+#include "flight_recorder.h"
 #include "folders.h"
 #include "gather.h"
+#include "hang_watch.h"
+#include "process_ends.h"
 #include "pytorch.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/format.h"
@@ -67,6 +70,11 @@ Result<void> check(const RecordOptions& options) {
   if (options.duration_s < 0)
     return fail(ErrorKind::usage,
                 format("--duration must be {} (is {})", number_words<double>({.least = 0}), options.duration_s));
+  if (options.hang_after_s < 0)
+    return fail(ErrorKind::usage,
+                format("--hang-after must be {} (is {})", number_words<double>({.least = 0}), options.hang_after_s));
+  if (options.hang_after_s == 0 && !options.on_hang.empty())
+    return fail(ErrorKind::usage, "--on-hang needs --hang-after SECONDS");
   if (options.pytorch == PyTorch::expected) {
     RS_TRY(const SourceSet sources, sources_from(options.collect));
     if (!sources.has(Source::annotate))
@@ -182,6 +190,7 @@ struct Conditions {
   bool container_explained = false;  ///< why it cannot be recorded
   std::string stopped_by{};          ///< "SIGINT", if the job was asked to end
   std::int64_t stopped_at_unix_ns = 0;
+  std::vector<std::pair<std::string, std::string>> seen{};  ///< from outside, for the manifest
 };
 
 void note_sources(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
@@ -217,6 +226,8 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
     outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
     outcome.summary.metadata.emplace_back("stopped_at_unix_ns", std::to_string(conditions.stopped_at_unix_ns));
   }
+  if (std::string note = gather_dumps(spool, out.path); !note.empty()) outcome.summary.notes.push_back(std::move(note));
+  for (const auto& fact : conditions.seen) outcome.summary.metadata.push_back(fact);
   if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary, spool);
   if (gathered) {
     discard(spool, out.path);
@@ -272,6 +283,14 @@ Result<fs::path> find_inject_library() {
 
 namespace {
 
+std::vector<std::pair<std::string, std::string>> seen_from_outside(const EndWatch& ends,
+                                                                   const std::optional<HangWatch>& hangs) {
+  std::vector<std::pair<std::string, std::string>> seen;
+  if (hangs) seen = hangs->metadata();
+  if (std::string text = ends.text(); !text.empty()) seen.emplace_back(recording::process_ends_key, std::move(text));
+  return seen;
+}
+
 /// An error means that the command was not started.
 Result<RecordOutcome> record_command(const RecordOptions& options, InjectSettings settings) {
   const SizeSignalIgnored size_signal;
@@ -295,6 +314,9 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
   RS_TRY(const PyTorchHook hook, pytorch_hook(options, settings.collect, spool, lookup));
   auto environment = command_environment(lookup, settings, library.string(), options.preload, hook.folder);
+  if (options.pytorch == PyTorch::expected)
+    for (auto& variable : flight_recorder_variables(lookup, spool))
+      environment.variables.push_back(std::move(variable));
   const NeededInside needed{library, spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
   if (!unseen.empty()) {
@@ -314,6 +336,9 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   }
   folders.kept = true;
   Watcher watcher{spool, child.process, settings.rank_env};
+  EndWatch ends;
+  std::optional<HangWatch> hangs;
+  if (options.hang_after_s > 0 && options.judge_hang) hangs.emplace(options, folders.out.path);
   RecordOutcome outcome{
       .status = watch_over({child.process, signals}, {watcher, EndedSegments{spool}, settings}, toggle, options.talk)};
   outcome.summary.notes = environment.warnings;
@@ -322,10 +347,10 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
         format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "
                "command runs",
                options.toggle));
-  return finish(
-      options,
-      {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(), signals.stopped_at_unix_ns()},
-      folders, watcher, std::move(outcome));
+  return finish(options,
+                {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(),
+                 signals.stopped_at_unix_ns(), seen_from_outside(ends, hangs)},
+                folders, watcher, std::move(outcome));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace rankscope::analyzer::nccl_ras {
 namespace {
 
 constexpr std::size_t most_name_bytes = 100;
+constexpr std::int64_t most_members = 1 << 20;  // of a communicator; more are damage
 
 struct RankCounts {
   std::uint32_t rank = 0;
@@ -87,7 +88,7 @@ std::string_view differing_op(const RankCounts& ahead, const RankCounts& behind)
 
 /// Launch counts as sequences: who launched most waits for the others in its last operation.
 void add_counts(const Communicator& communicator, JobProgress& job) {
-  if (communicator.ranks.empty() || communicator.size <= 0 || communicator.size > most_ranks) return;
+  if (communicator.ranks.empty() || communicator.size <= 0 || communicator.size > most_members) return;
   const auto [least, most] = std::ranges::minmax_element(communicator.ranks, {}, &RankCounts::sum);
   std::vector<std::uint32_t> members(static_cast<std::size_t>(communicator.size));
   for (std::uint32_t i = 0; i < members.size(); ++i) members[i] = i;

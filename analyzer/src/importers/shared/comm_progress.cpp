@@ -88,6 +88,7 @@ void JobProgress::complete() {
       for (std::uint32_t rank = 0; rank < world_size; ++rank) group.members.push_back(rank);
       continue;
     }
+    group.members_recorded = false;
     for (const auto& [rank, progress] : ranks)
       if (progress.in_group(row) != nullptr) group.members.push_back(rank);
   }

@@ -111,15 +111,16 @@ struct CommGroup {
   StringId description{};
   std::vector<std::uint32_t> members{};  ///< global ranks in group order; empty: not recorded
   bool is_world = false;                 ///< the default group, of all ranks
+  bool members_recorded = true;          ///< false: they are those ranks that are known to use it
   bool has_pairs = false;                ///< some rank made sends or receives in it
   bool on_host = false;                  ///< its operations run on the CPU (Gloo, MPI, UCC), not on a device
 };
 
 /// An input that could not be used, or only in part.
 struct InputTrouble {
-  std::string counter;  ///< "dumps_cut"
-  std::string where;    ///< name of the file
-  std::string why;      ///< a predicate
+  std::string counter{};  ///< "dumps_cut"
+  std::string where{};    ///< name of the file
+  std::string why{};      ///< a predicate
 };
 
 /// All of a job. Ranks that nothing is known of are absent.

@@ -26,7 +26,7 @@ enum class FaultKind : std::uint8_t {
 };
 struct Fault {
   FaultKind kind = FaultKind::damaged;
-  std::string why;  ///< a predicate: "ends in the middle of a string (at byte 812)"
+  std::string why{};  ///< a predicate: "ends in the middle of a string (at byte 812)"
   bool operator==(const Fault&) const = default;
 };
 

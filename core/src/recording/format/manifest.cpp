@@ -111,6 +111,8 @@ bool lists_entry(std::string_view list, std::string_view entry) {
 }  // namespace
 
 std::string value_after(std::string_view key, std::string_view earlier, std::string_view later) {
+  if (key == process_ends_key && !earlier.empty() && !later.empty() && earlier != later)
+    return format("{};{}", earlier, later);
   if (key != details_recorded_key) return std::string{later};
   std::string all{earlier};
   while (!later.empty()) {

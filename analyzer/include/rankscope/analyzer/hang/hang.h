@@ -50,25 +50,25 @@ enum class HangCertainty : std::uint8_t { fact, likely, guess };
 [[nodiscard]] std::string_view name_of(HangCertainty certainty);
 
 struct HangGroup {
-  std::string name;
-  std::string description;
-  std::vector<RankId> ranks;  ///< as far as they are known
+  std::string name{};
+  std::string description{};
+  std::vector<RankId> ranks{};  ///< as far as they are known
   bool operator==(const HangGroup&) const = default;
 };
 
 /// An operation that ranks wait in.
 struct HangOperation {
-  HangGroup group;
-  std::string op;              ///< "all_reduce"
+  HangGroup group{};
+  std::string op{};            ///< "all_reduce"
   std::int64_t sequence = -1;  ///< of the group; -1: sends and receives have none
-  std::string shape;           ///< of the input, "2048x5120"; may be empty
-  std::string dtype;           ///< may be empty
+  std::string shape{};         ///< of the input, "2048x5120"; may be empty
+  std::string dtype{};         ///< may be empty
   bool operator==(const HangOperation&) const = default;
 };
 
 /// Ranks that stopped the job, and that wait for nobody themselves (a cycle: only for each other).
 struct HangRoot {
-  std::vector<RankId> ranks;
+  std::vector<RankId> ranks{};
   HangKind kind = HangKind::never_came;
   HangCertainty certainty = HangCertainty::likely;
   std::optional<HangOperation> operation{};  ///< in which the others wait for them
@@ -77,24 +77,24 @@ struct HangRoot {
   std::optional<std::int64_t> step{};
   std::string range{};               ///< "backward"
   std::vector<std::string> stack{};  ///< lines of code, innermost last
-  std::string evidence;              ///< one or more clauses
-  std::string advice;
+  std::string evidence{};            ///< one or more clauses
+  std::string advice{};
   bool operator==(const HangRoot&) const = default;
 };
 
 /// Ranks that only wait.
 struct HangWait {
-  std::vector<RankId> ranks;
-  HangOperation operation;
-  std::vector<RankId> waits_for;
+  std::vector<RankId> ranks{};
+  HangOperation operation{};
+  std::vector<RankId> waits_for{};
   bool operator==(const HangWait&) const = default;
 };
 
 /// Part of the input that could not be used: a counter, the file, and what it means.
 struct HangLoss {
-  std::string counter;  ///< "dumps_cut"
-  std::string where;
-  std::string why;
+  std::string counter{};  ///< "dumps_cut"
+  std::string where{};
+  std::string why{};
   bool operator==(const HangLoss&) const = default;
 };
 

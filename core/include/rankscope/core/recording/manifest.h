@@ -63,7 +63,12 @@ inline constexpr const char* injected_faults_key = "injected_faults";
 /// of a process tells its own.
 inline constexpr const char* details_recorded_key = "details_recorded";
 
-/// What a key says after both values were told: the later one; of details_recorded_key all that either lists.
+/// Metadata key of the manifest: processes that were ended by a signal or exited with an error, "HOST PID STATUS
+/// NS;...": STATUS as of waitpid(2), NS since 1970. Each recorder adds those of its host.
+inline constexpr const char* process_ends_key = "process_ends";
+
+/// What a key says after both values were told: the later one; of details_recorded_key and
+/// process_ends_key all that either lists.
 [[nodiscard]] std::string value_after(std::string_view key, std::string_view earlier, std::string_view later);
 
 /// Names a spool among those of all hosts: "HOST:FOLDER".

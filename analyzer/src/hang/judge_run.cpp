@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "alignment/aligned_run.h"
+#include "hang/judge.h"
+#include "hang/parts.h"
+#include "hang/process_ends.h"
+#include "hang/run_progress.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
+#include "steps/find.h"
+#include "words/units.h"
+
+namespace rankscope::analyzer {
+namespace hang {
+namespace {
+
+/// A rank that lived this long while its peers waited for it did not stop them by ending.
+constexpr nanoseconds lived_on{3'000'000'000};
+
+/// When the first of the others began to wait for ever.
+std::optional<RunTime> peers_wait_since(const Run& run, RankId rank) {
+  std::optional<RunTime> first;
+  for (const RankId other : run.ranks()) {
+    if (other == rank) continue;
+    const auto since = waits_since(run, other);
+    if (since && (!first || *since < *first)) first = since;
+  }
+  return first;
+}
+
+/// True if the process was alive long after its peers had begun to wait: it hung, and was ended afterwards.
+bool hung_before_it_ended(const Run& run, const ClockTrust& clocks, RankId rank) {
+  const auto since = peers_wait_since(run, rank);
+  return since && clocks.comparable(run.ranks()) && run.process_of(rank).recorded.end - *since > lived_on;
+}
+
+EndOfProcess end_of(const Process& process, const ProcessEnd* end) {
+  EndOfProcess known;
+  if (end != nullptr && end->signal > 0) {
+    known = {.life = Life::signalled, .signal = end->signal, .note = signal_words(end->signal)};
+  } else if (process.ending == Ending::exited || (end != nullptr && end->signal == 0)) {
+    known = {.life = Life::exited, .exit_status = end != nullptr ? end->status : process.exit_status};
+  } else {
+    known = {.life = Life::vanished};
+  }
+  return known;
+}
+
+class RunJudge {
+ public:
+  explicit RunJudge(const Run& recorded)
+      : aligned_(recorded),
+        run_(aligned_.run()),
+        clocks_(aligned_.clocks()),
+        ends_(process_ends_of(run_)),
+        job_(progress_of_run(run_)) {}
+
+  HangReport report() {
+    const StepsResult steps = find_steps(run_, clocks_, {});
+    for (const Finding& finding : find_lost_ranks(run_, steps.all, clocks_))
+      if (finding.id == finding_id::rank_lost || finding.id == finding_id::lost_at_start) mark_lost(finding);
+    HangReport report = judge(job_);
+    if (report.roots.empty() && lost_) report.roots.push_back(root_without_waiting());
+    if (lost_ && report.verdict == HangVerdict::finished) report.verdict = verdict_of_loss();
+    if (!lost_ && report.verdict == HangVerdict::hang && everything_ended_well()) {
+      // Operations that nobody waited for any more when all processes exited.
+      report.roots.clear();
+      report.waiting.clear();
+      report.verdict = HangVerdict::finished;
+    }
+    if (report.verdict == HangVerdict::cannot_tell && !run_.ranks().empty() && run_.collectives().empty() && !lost_)
+      report.why_not_told = "the recording holds no communication, and no rank ended early";
+    return report;
+  }
+
+ private:
+  void mark_lost(const Finding& finding) {
+    if (!finding.rank || lost_) return;
+    const RankId rank = first_by_ends().value_or(*finding.rank);
+    RankProgress& progress = job_.ranks[rank.value];
+    if (progress.witness != Witness::recording) return;
+    if (rank == *finding.rank && finding.step) progress.place.step = finding.step;
+    if (hung_before_it_ended(run_, clocks_, rank)) return;
+    progress.end = end_of(run_.process_of(rank), find_end(ends_, run_, run_.process_of(rank)));
+    lost_ = rank;
+    why_ = finding.evidence;
+  }
+
+  /// The rank whose process ended badly first, if that is known for sure.
+  [[nodiscard]] std::optional<RankId> first_by_ends() const {
+    std::optional<RankId> first;
+    std::int64_t at = 0;
+    for (const RankId rank : run_.ranks()) {
+      const ProcessEnd* const end = find_end(ends_, run_, run_.process_of(rank));
+      if (end == nullptr || (end->signal == 0 && end->status == 0)) continue;
+      if (first && end->at_unix_ns >= at) continue;
+      first = rank;
+      at = end->at_unix_ns;
+    }
+    return first;
+  }
+
+  [[nodiscard]] bool everything_ended_well() const {
+    return std::ranges::all_of(run_.ranks(), [this](RankId rank) {
+      const Process& process = run_.process_of(rank);
+      return process.ending == Ending::exited && process.exit_status == 0;
+    });
+  }
+
+  [[nodiscard]] HangVerdict verdict_of_loss() const {
+    return job_.ranks.at(lost_->value).end.life == Life::exited ? HangVerdict::failed : HangVerdict::crash;
+  }
+
+  /// The others noticed that it was gone, and ended, too: nobody waits for it in the recording.
+  [[nodiscard]] HangRoot root_without_waiting() const {
+    const RankProgress& progress = job_.ranks.at(lost_->value);
+    HangRoot root{.ranks = {*lost_}, .kind = HangKind::dead};
+    root.certainty = HangCertainty::fact;
+    if (progress.end.life == Life::signalled) root.signal = progress.end.signal;
+    if (progress.end.life == Life::exited) root.exit_status = progress.end.exit_status;
+    root.step = progress.place.step;
+    root.range = progress.place.range;
+    root.evidence = why_;
+    root.advice = format(
+        "Look at the last lines of the log of rank {} and at the kernel log of its host (out of memory, hardware "
+        "error).",
+        lost_->value);
+    return root;
+  }
+
+  AlignedRun aligned_;
+  const Run& run_;
+  const ClockTrust& clocks_;
+  ProcessEnds ends_;
+  JobProgress job_;
+  std::optional<RankId> lost_;
+  std::string why_;
+};
+
+}  // namespace
+}  // namespace hang
+
+HangReport judge_run(const Run& run) { return hang::RunJudge{run}.report(); }
+
+}  // namespace rankscope::analyzer

@@ -1,0 +1,170 @@
+#include "hang/run_progress.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "collectives/comm_ops.h"
+#include "collectives/find.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
+#include "words/element_type.h"
+
+namespace rankscope::analyzer::hang {
+namespace {
+
+constexpr std::string_view lane_of_stacks = "python stacks";
+constexpr std::string_view no_sample = "samples end here";
+constexpr std::string_view no_code = "garbage collection";
+constexpr std::int64_t last_seconds_ns = 3'000'000'000;
+
+/// Calls of one rank, in the order in which it made them.
+std::vector<const Collective*> calls_of(const Run& run, RankId rank) {
+  std::vector<const Collective*> calls;
+  const auto first = std::ranges::lower_bound(run.collectives(), rank, {}, &Collective::rank);
+  for (auto call = first; call != run.collectives().end() && call->rank == rank; ++call)
+    if (call->group.is_set() && is_shared(run, *call)) calls.push_back(&*call);
+  std::ranges::stable_sort(calls, {}, &Collective::enqueued);
+  return calls;
+}
+
+class RunProgress {
+ public:
+  explicit RunProgress(const Run& run) : run_(run) {
+    for (const Group& group : run.groups()) {
+      std::vector<std::uint32_t> members;
+      for (const RankId member : group.members) members.push_back(member.value);
+      // Each row of the run stays a group of its own, whatever its name.
+      rows_.push_back(static_cast<std::uint32_t>(job_.groups.size()));
+      job_.groups.push_back({.name = job_.texts.intern(run.text(group.name)), .members = std::move(members)});
+    }
+    job_.world_size = run.info().world_size;
+    job_.inputs = run.ranks().size();
+    for (const RankId rank : run.ranks()) add(rank);
+    for (CommGroup& group : job_.groups) group.on_host = !accelerated_;
+    job_.complete();
+  }
+  JobProgress take() { return std::move(job_); }
+
+ private:
+  void add(RankId rank);
+  void add_call(const Collective& call, RankProgress& progress);
+  void add_place(RankId rank, LastPlace& place);
+  [[nodiscard]] std::string host_words(RankId rank) const;
+  /// Never 0, which means that a time is not known.
+  [[nodiscard]] std::int64_t unix_ns(RunTime time) const {
+    return std::max<std::int64_t>(run_.info().origin_unix_ns, 1'000'000'000) + ns_of(time);
+  }
+
+  const Run& run_;
+  JobProgress job_;
+  std::vector<std::uint32_t> rows_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> counts_;  // rank, group -> collectives so far
+  bool accelerated_ = false;
+};
+
+void RunProgress::add(RankId rank) {
+  RankProgress& progress = job_.ranks[rank.value];
+  progress.witness = Witness::recording;
+  progress.whole_history = true;
+  progress.written_unix_ns = unix_ns(run_.process_of(rank).recorded.end);
+  accelerated_ = accelerated_ || run_.has_accelerator(rank);
+  for (const Collective* const call : calls_of(run_, rank)) add_call(*call, progress);
+  for (GroupProgress& row : progress.groups) {
+    // What is open comes after all that is finished.
+    for (const CommCall& call : progress.open)
+      if (call.group == row.group && call.way == CallWay::collective)
+        row.finished = std::min(row.finished, call.sequence - 1);
+    const auto old = row.recent.size() - std::min(row.recent.size(), GroupProgress::most_recent);
+    row.recent.erase(row.recent.begin(), row.recent.begin() + static_cast<std::ptrdiff_t>(old));
+  }
+  add_place(rank, progress.place);
+}
+
+void RunProgress::add_call(const Collective& row, RankProgress& progress) {
+  const std::string_view op = run_.text(row.op);
+  CommCall call;
+  call.group = rows_[row.group.index()];
+  call.way = op == "send" ? CallWay::send : op == "recv" ? CallWay::receive : CallWay::collective;
+  call.finished = row.state == CommState::finished;
+  call.peer = static_cast<std::int32_t>(std::clamp<std::int64_t>(row.peer, -1, INT32_MAX));
+  call.created_unix_ns = unix_ns(row.state == CommState::enqueued ? row.enqueued : row.started);
+  call.op = job_.texts.intern(op);
+  call.dtype = job_.texts.intern(run_.text(row.dtype));
+  if (const int bytes = element_type_from(run_.text(row.dtype)).bytes; bytes > 0 && row.bytes >= 0)
+    call.elements = row.bytes / bytes;
+  if (call.way == CallWay::collective) {
+    const std::int64_t counted = counts_[{row.rank.value, call.group}]++;
+    call.sequence = row.sequence >= 0 ? row.sequence : counted;
+    GroupProgress& group = progress.group_row(call.group);
+    group.entered = std::max(group.entered, call.sequence);
+    if (call.finished) group.finished = std::max(group.finished, call.sequence);
+    group.recent.push_back(call);
+  } else {
+    job_.groups[call.group].has_pairs = true;
+    PairProgress& pair = progress.pair_row(call.group, call.way, call.peer);
+    ++(call.finished ? pair.finished : pair.open);
+  }
+  if (call.finished) return;
+  progress.open.size() < RankProgress::most_open ? progress.open.push_back(call) : void(++progress.open_left_out);
+}
+
+/// The step and the innermost range that were open at the end, and the last line of code that was sampled.
+void RunProgress::add_place(RankId rank, LastPlace& place) {
+  for (const Lane& lane : run_.lanes()) {
+    if (lane.rank != rank || lane.kind != LaneKind::thread) continue;
+    for (const Span& span : run_.spans_of(lane)) {
+      if ((span.flags & span_flag::cut_end) == 0 || span.kind == SpanKind::python || span.kind == SpanKind::wait)
+        continue;
+      if (span.kind == SpanKind::step) {
+        place.step = run_.number(run_.id_of(span), "index");
+      } else if (span.collective == Span::no_collective) {
+        place.range = run_.text(span.name);
+      }
+    }
+  }
+  for (const Mark& mark : run_.marks()) {
+    const Lane& lane = run_.lane(mark.lane);
+    const std::string_view text = run_.text(mark.name);
+    if (lane.rank == rank && run_.text(lane.name) == lane_of_stacks && text != no_sample && text != no_code)
+      place.stack.assign(1, std::string{text});
+  }
+  place.host = host_words(rank);
+}
+
+/// What its samples say of the last seconds.
+std::string RunProgress::host_words(RankId rank) const {
+  double sum = 0;
+  int count = 0;
+  for (const CounterTrack& track : run_.counters()) {
+    if (track.rank != rank || run_.text(track.name) != "cpu_percent") continue;
+    const auto samples = run_.samples_of(track);
+    for (const CounterSample& sample : samples) {
+      if (samples.back().time - sample.time > nanoseconds{last_seconds_ns}) continue;
+      sum += sample.value;
+      ++count;
+    }
+  }
+  if (count == 0) return {};
+  const double mean = sum / count;
+  return mean >= 50
+             ? format("its process was computing (it used {:.0f} % of a core in the last seconds that were sampled)",
+                      mean)
+             : format(
+                   "its process was blocked or asleep (it used {:.0f} % of a core in the last seconds that were "
+                   "sampled)",
+                   mean);
+}
+
+}  // namespace
+
+JobProgress progress_of_run(const Run& run) { return RunProgress{run}.take(); }
+
+std::optional<RunTime> waits_since(const Run& run, RankId rank) {
+  for (const Collective* const call : calls_of(run, rank))
+    if (call->state != CommState::finished) return call->state == CommState::started ? call->started : call->enqueued;
+  return std::nullopt;
+}
+
+}  // namespace rankscope::analyzer::hang

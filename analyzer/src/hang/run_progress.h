@@ -1,0 +1,15 @@
+// A recording as the progress of its ranks.
+#pragma once
+
+#include "importers/shared/comm_progress.h"
+#include "rankscope/core/model/run_parts.h"
+
+namespace rankscope::analyzer::hang {
+
+/// Calls of all ranks, and where each of them was last. How processes ended is left to the caller.
+[[nodiscard]] JobProgress progress_of_run(const Run& run);
+
+/// The time at which the first of the open calls of a rank began; nothing if there is none.
+[[nodiscard]] std::optional<RunTime> waits_since(const Run& run, RankId rank);
+
+}  // namespace rankscope::analyzer::hang

@@ -1,0 +1,23 @@
+#include "live_hang.h"
+
+#include "rankscope/analyzer/hang/hang.h"
+#include "rankscope/analyzer/open.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::cli {
+
+collectors::HangSeen judge_live_hang(const std::filesystem::path& out) {
+  const auto run = analyzer::open_run(out);
+  if (!run) return {.headline = "The job stood still.", .text = format("cannot judge it: {}\n", run.error().message)};
+  const analyzer::HangReport report = analyzer::judge_run(**run);
+  collectors::HangSeen seen{.headline = analyzer::hang_headline(report),
+                            .text = analyzer::render_hang_text(report, analyzer::Colour::no)};
+  for (const analyzer::HangRoot& root : report.roots) {
+    if (root.kind == analyzer::HangKind::dead) continue;
+    for (const RankId rank : root.ranks) seen.processes.push_back({rank.value, (*run)->process_of(rank).pid});
+  }
+  return seen;
+}
+
+}  // namespace rankscope::cli

@@ -1,0 +1,24 @@
+// PyTorch's Flight Recorder, whose dumps `rankscope hang` reads: switched on for the command, and gathered afterwards.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "environment.h"
+
+namespace rankscope::collectors {
+
+/// Folder of the dumps, in the spool and in the recording.
+inline constexpr const char* flight_recorder_folder = "flight_recorder";
+
+/// Variables with which the Flight Recorder keeps the last 2,000 operations and writes them below `spool` if an
+/// operation times out. Nothing of what the user set is changed.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> flight_recorder_variables(
+    const Lookup& lookup, const std::filesystem::path& spool);
+
+/// Moves the dumps into the recording. What could not be copied, as a note; else empty.
+[[nodiscard]] std::string gather_dumps(const std::filesystem::path& spool, const std::filesystem::path& out);
+
+}  // namespace rankscope::collectors

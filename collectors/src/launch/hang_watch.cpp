@@ -1,0 +1,159 @@
+#include "hang_watch.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <fstream>
+
+#include "rankscope/core/format.h"
+#include "talk.h"
+
+extern char** environ;
+
+namespace rankscope::collectors {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* hang_folder = "hang";
+constexpr std::chrono::milliseconds shortest_period{200};
+constexpr std::chrono::milliseconds longest_period{2000};
+
+/// Starts a shell command that is left to itself; what has ended is reaped with all else. False: no shell was started.
+bool start_shell(const std::string& command, const std::vector<std::string>& arguments) {
+  std::vector<std::string> words{"sh", "-c", command, "sh"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  // Signals are blocked here so that they can be passed on.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  sigset_t usual;
+  sigemptyset(&usual);
+  sigaddset(&usual, SIGCHLD);
+  sigaddset(&usual, SIGPIPE);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &usual);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t shell = 0;
+  const int error = posix_spawnp(&shell, "sh", nullptr, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  return error == 0;
+}
+
+bool is_installed(std::string_view program) {
+  const char* const path = std::getenv("PATH");
+  std::string_view folders = path == nullptr ? "" : path;
+  while (!folders.empty()) {
+    const std::string_view folder = folders.substr(0, folders.find(':'));
+    folders.remove_prefix(std::min(folders.size(), folder.size() + 1));
+    if (!folder.empty() && access((std::string{folder} + "/" + std::string{program}).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+/// Writes the stacks of some processes into files of the folder; what it starts, or why nothing, for the user.
+std::string start_stack_dumps(const std::vector<HungProcess>& processes, const fs::path& folder) {
+  if (processes.empty()) return {};
+  const bool py_spy = is_installed("py-spy");
+  if (!py_spy && !is_installed("gdb"))
+    return "rankscope: the stacks of the stuck ranks were not written, because neither py-spy nor gdb is installed\n";
+  for (const HungProcess& process : processes) {
+    const std::string file = (folder / format("rank-{}-stacks.txt", process.rank)).string();
+    const std::string command =
+        py_spy
+            ? R"(timeout 30 py-spy dump --native --pid "$1" > "$2" 2>&1 || timeout 30 py-spy dump --pid "$1" > "$2" 2>&1)"
+            : R"(timeout 60 gdb -p "$1" -batch -ex "thread apply all backtrace" > "$2" 2>&1)";
+    if (!start_shell(command, {std::to_string(process.pid), file}))
+      return "rankscope: the stacks of the stuck ranks were not written, because no shell could be started\n";
+  }
+  return format("rankscope: {} writes the stacks of the stuck ranks to {}\n", py_spy ? "py-spy" : "gdb",
+                folder.string());
+}
+
+}  // namespace
+
+bool StandstillClock::stands_still(const recording::LiveView& view, Time now) {
+  std::vector<std::uint64_t> moves;
+  bool any_rank = false;
+  bool any_step = false;
+  for (const recording::LiveProcess& process : view.processes) {
+    if (process.rank < 0 || process.watched) continue;
+    any_rank = any_rank || !process.ended;
+    any_step = any_step || process.steps > 0;
+    moves.push_back(static_cast<std::uint64_t>(process.pid));
+    // Samples of the code are marks, and go on in a process that is stuck.
+    moves.push_back(process.events - std::min(process.events, process.marks));
+    moves.push_back(process.ended ? 1 : 0);
+  }
+  if (!any_rank || view.behind_bytes > 0 || moves != seen_ || !since_) {
+    seen_ = std::move(moves);
+    since_ = now;
+    told_ = false;
+    return false;
+  }
+  const auto patience = any_step ? patience_ : std::max<std::chrono::nanoseconds>(patience_, patience_at_start);
+  if (told_ || now - *since_ < patience) return false;
+  told_ = true;
+  return true;
+}
+
+HangWatch::HangWatch(const RecordOptions& options, fs::path out)
+    : options_(options), out_(std::move(out)), thread_([this](const std::stop_token& stop) { watch(stop); }) {}
+
+HangWatch::~HangWatch() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+std::vector<std::pair<std::string, std::string>> HangWatch::metadata() const {
+  const std::scoped_lock lock{mutex_};
+  return metadata_;
+}
+
+void HangWatch::watch(const std::stop_token& stop) {
+  const auto patience =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options_.hang_after_s));
+  const auto period = std::clamp<std::chrono::nanoseconds>(patience / 5, shortest_period, longest_period);
+  recording::LiveReader reader{out_, {.steps = 1, .values = 2, .stretches = 1024}};
+  StandstillClock clock{patience};
+  std::mutex sleeping;
+  std::condition_variable_any wake;
+  std::unique_lock lock{sleeping};
+  while (!wake.wait_for(lock, stop, period, [&stop] { return stop.stop_requested(); })) {
+    if (clock.stands_still(reader.poll(), std::chrono::steady_clock::now())) report();
+  }
+}
+
+void HangWatch::report() {
+  const HangSeen seen = options_.judge_hang(out_);
+  say(options_.talk, format("rankscope: no rank has recorded anything for {} s; the job may hang\n{}",
+                            options_.hang_after_s, seen.text));
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  {
+    const std::scoped_lock lock{mutex_};
+    metadata_ = {
+        {"hang_seen", seen.headline},
+        {"hang_seen_at_unix_ns", std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count())}};
+  }
+  const fs::path folder = out_ / hang_folder;
+  std::error_code error;
+  fs::create_directory(folder, error);
+  std::ofstream file{folder / "verdict.txt"};
+  file << seen.text;
+  file.close();
+  if (error || !file)
+    say(options_.talk, format("rankscope: cannot write the verdict to {}\n", (folder / "verdict.txt").string()));
+  say(options_.talk, start_stack_dumps(seen.processes, folder));
+  if (options_.on_hang.empty()) return;
+  if (!start_shell(options_.on_hang, {}))
+    say(options_.talk, "rankscope: the command of --on-hang could not be started\n");
+}
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,60 @@
+// --hang-after: notices from outside of the job's processes that no rank has moved for a while. Only what they have
+// written is read, so that a step costs nothing more.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rankscope/collectors/record.h"
+#include "rankscope/core/recording/live.h"
+
+namespace rankscope::collectors {
+
+/// Decides when a job has stood still for too long. Times are those of a steady clock.
+class StandstillClock {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  /// Before its first step a job may take at least this long: it loads libraries and data.
+  static constexpr std::chrono::seconds patience_at_start{60};
+
+  explicit StandstillClock(std::chrono::nanoseconds patience) : patience_(patience) {}
+  /// True once for each standstill: no process with a rank has written an event for the time allowed.
+  [[nodiscard]] bool stands_still(const recording::LiveView& view, Time now);
+
+ private:
+  std::chrono::nanoseconds patience_;
+  std::vector<std::uint64_t> seen_;
+  std::optional<Time> since_;
+  bool told_ = false;
+};
+
+/// Watches a recording while it lives; needs RecordOptions::judge_hang.
+class HangWatch {
+ public:
+  HangWatch(const RecordOptions& options, std::filesystem::path out);
+  HangWatch(const HangWatch&) = delete;
+  HangWatch& operator=(const HangWatch&) = delete;
+  ~HangWatch();
+
+  /// For the manifest: what was found, and when; empty if the job never stood still.
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> metadata() const;
+
+ private:
+  void watch(const std::stop_token& stop);
+  void report();
+
+  const RecordOptions& options_;
+  std::filesystem::path out_;
+  mutable std::mutex mutex_;
+  std::vector<std::pair<std::string, std::string>> metadata_;
+  std::jthread thread_;  // last: it uses all of the above
+};
+
+}  // namespace rankscope::collectors

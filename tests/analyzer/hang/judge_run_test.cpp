@@ -1,0 +1,91 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/synthetic_run.h"
+#include "hang/process_ends.h"
+#include "rankscope/analyzer/hang/hang.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::run_of;
+
+// Times in ns; peers that wait for more than 5 s are hung.
+constexpr std::string_view killed_by_sigkill =
+    "@run clock=same_host world_size=3 origin_unix=1000 \"meta.process_ends\"=\"n0 11 9 5000;n0 12 15 9000;n0 10 15 "
+    "9000\"\n"
+    "@group dp 0,1,2\n"
+    "@rank 0 pid=10 host=n0 recorded=0:260 ended=vanished\n"
+    "@rank 1 pid=11 host=n0 recorded=0:120 ended=vanished\n"
+    "@rank 2 pid=12 host=n0 recorded=0:255 ended=vanished\n"
+    "0 step 0 100 step index=19\n0 comm 50 90 allreduce group=dp\n"
+    "1 step 0 100 step index=19\n1 comm 60 90 allreduce group=dp\n"
+    "2 step 0 100 step index=19\n2 comm 55 90 allreduce group=dp\n"
+    "0 step 100 250 step index=20 cut=end\n0 comm 150 - allreduce group=dp state=started\n"
+    "1 step 100 120 step index=20 cut=end\n1 backward 105 120 backward cut=end\n"
+    "2 step 100 250 step index=20 cut=end\n2 comm 160 - allreduce group=dp state=started\n";
+
+TEST(HangOfRun, AKilledRankIsNamedWithItsSignalAndPlace) {
+  const HangReport report = judge_run(*run_of(killed_by_sigkill));
+  EXPECT_EQ(report.verdict, HangVerdict::crash);
+  ASSERT_EQ(report.roots.size(), 1U);
+  const HangRoot& root = report.roots[0];
+  EXPECT_EQ(root.kind, HangKind::dead);
+  EXPECT_THAT(root.ranks, ElementsAre(RankId{1})) << "those that the launcher ended are consequences";
+  EXPECT_EQ(root.signal, 9);
+  EXPECT_EQ(root.step, 20);
+  EXPECT_EQ(root.range, "backward");
+  ASSERT_TRUE(root.operation);
+  EXPECT_EQ(root.operation->op, "allreduce");
+  EXPECT_EQ(root.operation->group.name, "dp");
+  EXPECT_THAT(root.evidence, HasSubstr("SIGKILL"));
+  EXPECT_THAT(root.evidence, HasSubstr("ranks 0, 2 wait"));
+}
+
+TEST(HangOfRun, ARankThatLivedOnWhileItsPeersWaitedHung) {
+  const HangReport report =
+      judge_run(*run_of("@run clock=same_host world_size=2\n@group dp 0,1\n"
+                        "@rank 0 recorded=0:20000000000 ended=vanished\n@rank 1 recorded=0:20000000000 ended=vanished\n"
+                        "0 step 0 100 step index=4\n1 step 0 100 step index=4\n"
+                        "0 step 100 20000000000 step index=5 cut=end\n0 comm 150 - allreduce group=dp state=started\n"
+                        "1 step 100 20000000000 step index=5 cut=end\n1 forward 110 20000000000 forward cut=end\n"));
+  EXPECT_EQ(report.verdict, HangVerdict::hang);
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::stuck_outside);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
+  EXPECT_EQ(report.roots[0].range, "forward");
+}
+
+TEST(HangOfRun, ACleanRunHasNoRoots) {
+  const HangReport report =
+      judge_run(*run_of("@run clock=same_host world_size=2\n@group dp 0,1\n"
+                        "@rank 0 recorded=0:200 ended=exited:0\n@rank 1 recorded=0:200 ended=exited:0\n"
+                        "0 step 0 100 step index=4\n1 step 0 100 step index=4\n"
+                        "0 comm 50 90 allreduce group=dp\n1 comm 60 90 allreduce group=dp\n"));
+  EXPECT_EQ(report.verdict, HangVerdict::finished);
+  EXPECT_TRUE(report.roots.empty());
+}
+
+TEST(HangOfRun, AJobThatWasStoppedWhileItWorkedDoesNotHang) {
+  const HangReport report = judge_run(
+      *run_of("@run clock=same_host world_size=2\n@group dp 0,1\n"
+              "@rank 0 recorded=0:200 ended=vanished\n@rank 1 recorded=0:200 ended=vanished\n"
+              "0 step 0 200 step index=4 cut=end\n1 step 0 200 step index=4 cut=end\n"
+              "0 comm 150 - allreduce group=dp state=started\n1 comm 160 - allreduce group=dp state=started\n"));
+  EXPECT_EQ(report.verdict, HangVerdict::running);
+  EXPECT_TRUE(report.roots.empty());
+}
+
+TEST(ProcessEnds, AreReadFromTheirMetadata) {
+  const auto ends = hang::process_ends_from("n0 11 9 5000;n1 12 256 6000;damaged;n0 x 1 1");
+  ASSERT_EQ(ends.size(), 2U);
+  EXPECT_EQ(ends[0].signal, 9);
+  EXPECT_EQ(ends[1].signal, 0);
+  EXPECT_EQ(ends[1].status, 1);
+  EXPECT_EQ(hang::signal_words(9), "SIGKILL");
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer
