@@ -16,26 +16,6 @@ namespace rankscope::analyzer {
 namespace hang {
 namespace {
 
-/// A rank that lived this long while its peers waited for it did not stop them by ending.
-constexpr nanoseconds lived_on{3'000'000'000};
-
-/// When the first of the others began to wait for ever.
-std::optional<RunTime> peers_wait_since(const Run& run, RankId rank) {
-  std::optional<RunTime> first;
-  for (const RankId other : run.ranks()) {
-    if (other == rank) continue;
-    const auto since = waits_since(run, other);
-    if (since && (!first || *since < *first)) first = since;
-  }
-  return first;
-}
-
-/// True if the process was alive long after its peers had begun to wait: it hung, and was ended afterwards.
-bool hung_before_it_ended(const Run& run, const ClockTrust& clocks, RankId rank) {
-  const auto since = peers_wait_since(run, rank);
-  return since && clocks.comparable(run.ranks()) && run.process_of(rank).recorded.end - *since > lived_on;
-}
-
 EndOfProcess end_of(const Process& process, const ProcessEnd* end) {
   EndOfProcess known;
   if (end != nullptr && end->signal > 0) {
@@ -78,7 +58,7 @@ class RunJudge {
  private:
   void mark_lost(const Finding& finding) {
     if (!finding.rank || lost_) return;
-    const RankId rank = first_by_ends().value_or(*finding.rank);
+    const RankId rank = first_bad_end(ends_, run_).value_or(*finding.rank);
     RankProgress& progress = job_.ranks[rank.value];
     if (progress.witness != Witness::recording) return;
     if (rank == *finding.rank && finding.step) progress.place.step = finding.step;
@@ -86,20 +66,6 @@ class RunJudge {
     progress.end = end_of(run_.process_of(rank), find_end(ends_, run_, run_.process_of(rank)));
     lost_ = rank;
     why_ = finding.evidence;
-  }
-
-  /// The rank whose process ended badly first, if that is known for sure.
-  [[nodiscard]] std::optional<RankId> first_by_ends() const {
-    std::optional<RankId> first;
-    std::int64_t at = 0;
-    for (const RankId rank : run_.ranks()) {
-      const ProcessEnd* const end = find_end(ends_, run_, run_.process_of(rank));
-      if (end == nullptr || (end->signal == 0 && end->status == 0)) continue;
-      if (first && end->at_unix_ns >= at) continue;
-      first = rank;
-      at = end->at_unix_ns;
-    }
-    return first;
   }
 
   [[nodiscard]] bool everything_ended_well() const {

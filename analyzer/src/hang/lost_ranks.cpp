@@ -7,6 +7,8 @@
 #include "collectives/comm_ops.h"
 #include "collectives/find.h"
 #include "hang/absent_ranks.h"
+#include "hang/process_ends.h"
+#include "hang/run_progress.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
@@ -191,12 +193,29 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
   return text;
 }
 
+/// "was lost", or what is known to have happened.
+std::string fate_of(const Run& run, const ClockTrust& clocks, const Process& process) {
+  const hang::ProcessEnds ends = hang::process_ends_of(run);
+  if (hang::hung_before_it_ended(run, clocks, process.rank)) return "hung";
+  const hang::ProcessEnd* const end = hang::find_end(ends, run, process);
+  return end != nullptr && end->signal > 0 ? format("was killed by {}", hang::signal_words(end->signal)) : "was lost";
+}
+
 /// Without any step the job died while it started: then the moment says more than the place.
-std::string title_of(const Suspect& lost, const Section<StepsSection>& steps, const std::optional<std::int64_t>& step) {
+std::string title_of(const Suspect& lost, std::string_view fate, const Section<StepsSection>& steps,
+                     const std::optional<std::int64_t>& step) {
   const std::uint32_t rank = lost.process->rank.value;
-  if (step) return format("rank {} was lost in step {}", rank, *step);
-  if (steps) return format("rank {} was lost", rank);
-  return format("rank {} was lost {}, before any step", rank, age_of(*lost.process));
+  if (step) return format("rank {} {} in step {}", rank, fate, *step);
+  if (steps) return format("rank {} {}", rank, fate);
+  return format("rank {} {} {}, before any step", rank, fate, age_of(*lost.process));
+}
+
+/// Of the ranks that ended badly: the first one, where their ends were seen; else as root_cause() says.
+const Suspect& first_lost(const Run& run, std::span<const Suspect> suspects, Ends ends) {
+  const auto first = hang::first_bad_end(hang::process_ends_of(run), run);
+  const auto seen =
+      std::ranges::find_if(suspects, [&](const Suspect& suspect) { return first && suspect.process->rank == *first; });
+  return seen == suspects.end() ? root_cause(suspects, ends) : *seen;
 }
 
 /// All vanished at the same point: the job was stopped as a whole, by a time limit for example.
@@ -230,13 +249,14 @@ bool was_needed(const Run& run, const Suspect& suspect, std::span<const Frontier
   return suspect.frontier->missed > 0 || suspect.steps_behind > 0 || open_work || run.ranks().size() == 1;
 }
 
-Finding lost_finding(const Section<StepsSection>& steps, const Suspect& lost, std::span<const Suspect> suspects) {
+Finding lost_finding(const Run& run, const ClockTrust& clocks, const Section<StepsSection>& steps, const Suspect& lost,
+                     std::span<const Suspect> suspects) {
   Finding finding;
   finding.id = finding_id::rank_lost;
   finding.severity = FindingSeverity::critical;
   finding.rank = lost.process->rank;
   finding.step = step_of_loss(steps, lost);
-  finding.title = title_of(lost, steps, finding.step);
+  finding.title = title_of(lost, fate_of(run, clocks, *lost.process), steps, finding.step);
   finding.evidence = evidence_for(lost, suspects);
   finding.advice = format(
       "Look at the last lines of rank {}'s log and at the kernel log of its host (out of memory, hardware error); "
@@ -340,8 +360,8 @@ std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>
   } else if (stopped_together(suspects, run.ranks().size())) {
     findings.push_back(stopped_finding(steps, suspects));
   } else if (!suspects.empty()) {
-    const Suspect& lost = root_cause(suspects, ends);
-    if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(steps, lost, suspects));
+    const Suspect& lost = first_lost(run, suspects, ends);
+    if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(run, clocks, steps, lost, suspects));
   }
   if (absent.count > 0) findings.push_back(missing_finding(run, absent));
   return findings;

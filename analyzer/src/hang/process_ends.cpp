@@ -70,6 +70,18 @@ const ProcessEnd* find_end(const ProcessEnds& ends, const Run& run, const Proces
   return found == ends.end() ? nullptr : &*found;
 }
 
+std::optional<RankId> first_bad_end(const ProcessEnds& ends, const Run& run) {
+  std::optional<RankId> first;
+  std::int64_t at = 0;
+  for (const RankId rank : run.ranks()) {
+    const ProcessEnd* const end = find_end(ends, run, run.process_of(rank));
+    if (end == nullptr || (end->signal == 0 && end->status == 0) || (first && end->at_unix_ns >= at)) continue;
+    first = rank;
+    at = end->at_unix_ns;
+  }
+  return first;
+}
+
 std::string signal_words(std::int64_t signal) {
   const auto found = std::ranges::find(signal_names, signal, &SignalName::number);
   return found == signal_names.end() ? format("signal {}", signal) : std::string{found->name};

@@ -167,4 +167,27 @@ std::optional<RunTime> waits_since(const Run& run, RankId rank) {
   return std::nullopt;
 }
 
+namespace {
+
+/// A rank that lived this long while its peers waited for it did not stop them by ending.
+constexpr nanoseconds lived_on{3'000'000'000};
+
+/// When the first of the others began to wait for ever.
+std::optional<RunTime> peers_wait_since(const Run& run, RankId rank) {
+  std::optional<RunTime> first;
+  for (const RankId other : run.ranks()) {
+    if (other == rank) continue;
+    const auto since = waits_since(run, other);
+    if (since && (!first || *since < *first)) first = since;
+  }
+  return first;
+}
+
+}  // namespace
+
+bool hung_before_it_ended(const Run& run, const ClockTrust& clocks, RankId rank) {
+  const auto since = peers_wait_since(run, rank);
+  return since && clocks.comparable(run.ranks()) && run.process_of(rank).recorded.end - *since > lived_on;
+}
+
 }  // namespace rankscope::analyzer::hang

@@ -1,6 +1,9 @@
 // A recording as the progress of its ranks.
 #pragma once
 
+#include <optional>
+
+#include "clocks/clock_trust.h"
 #include "importers/shared/comm_progress.h"
 #include "rankscope/core/model/run_parts.h"
 
@@ -11,5 +14,8 @@ namespace rankscope::analyzer::hang {
 
 /// The time at which the first of the open calls of a rank began; nothing if there is none.
 [[nodiscard]] std::optional<RunTime> waits_since(const Run& run, RankId rank);
+
+/// True if the process was alive seconds after its peers had begun to wait: it hung, and was ended afterwards.
+[[nodiscard]] bool hung_before_it_ended(const Run& run, const ClockTrust& clocks, RankId rank);
 
 }  // namespace rankscope::analyzer::hang

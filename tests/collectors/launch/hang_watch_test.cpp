@@ -1,0 +1,57 @@
+#include "launch/hang_watch.h"
+
+#include <gtest/gtest.h>
+
+namespace rankscope::collectors {
+namespace {
+
+using std::chrono::seconds;
+
+recording::LiveView view_of(std::uint64_t events, std::uint64_t steps, std::uint64_t marks = 0) {
+  recording::LiveView view;
+  recording::LiveProcess process;
+  process.pid = 7;
+  process.rank = 0;
+  process.events = events;
+  process.marks = marks;
+  process.steps = steps;
+  view.processes.push_back(process);
+  return view;
+}
+
+StandstillClock::Time at_second(int second) { return StandstillClock::Time{} + seconds{second}; }
+
+TEST(Standstill, IsToldOnceAfterThePatience) {
+  StandstillClock clock{seconds{5}};
+  EXPECT_FALSE(clock.stands_still(view_of(10, 1), at_second(0)));
+  EXPECT_FALSE(clock.stands_still(view_of(10, 1), at_second(4)));
+  EXPECT_TRUE(clock.stands_still(view_of(10, 1), at_second(5)));
+  EXPECT_FALSE(clock.stands_still(view_of(10, 1), at_second(20))) << "it was told already";
+  EXPECT_FALSE(clock.stands_still(view_of(11, 1), at_second(21)));
+  EXPECT_TRUE(clock.stands_still(view_of(11, 1), at_second(27))) << "another standstill";
+}
+
+TEST(Standstill, SamplesOfCodeAreNoMovement) {
+  StandstillClock clock{seconds{5}};
+  EXPECT_FALSE(clock.stands_still(view_of(10, 1, 2), at_second(0)));
+  EXPECT_TRUE(clock.stands_still(view_of(40, 1, 32), at_second(5)));
+}
+
+TEST(Standstill, BeforeTheFirstStepThePatienceIsLonger) {
+  StandstillClock clock{seconds{5}};
+  EXPECT_FALSE(clock.stands_still(view_of(10, 0), at_second(0)));
+  EXPECT_FALSE(clock.stands_still(view_of(10, 0), at_second(59)));
+  EXPECT_TRUE(clock.stands_still(view_of(10, 0), at_second(60)));
+}
+
+TEST(Standstill, AJobWhoseRanksHaveEndedDoesNotHang) {
+  StandstillClock clock{seconds{5}};
+  recording::LiveView view = view_of(10, 1);
+  view.processes.front().ended = true;
+  EXPECT_FALSE(clock.stands_still(view, at_second(0)));
+  EXPECT_FALSE(clock.stands_still(view, at_second(100)));
+  EXPECT_FALSE(clock.stands_still({}, at_second(200)));
+}
+
+}  // namespace
+}  // namespace rankscope::collectors

@@ -1,0 +1,60 @@
+#include "launch/process_ends.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+namespace rankscope::collectors {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A process that does nothing until it is ended; its parent is this process.
+pid_t waiting_child() {
+  const pid_t child = fork();
+  if (child == 0) {
+    while (true) pause();
+  }
+  return child;
+}
+
+/// Until the text has it; at most some seconds.
+bool appears(const EndWatch& watch, const std::string& text) {
+  for (int i = 0; i < 500; ++i) {
+    if (watch.text().find(text) != std::string::npos) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  }
+  return false;
+}
+
+TEST(EndWatch, NotesTheSignalThatEndedAProcess) {
+  const pid_t killed = waiting_child();
+  const EndWatch watch;
+  std::this_thread::sleep_for(std::chrono::milliseconds{400});  // so that it is being watched
+  kill(killed, SIGKILL);
+  EXPECT_TRUE(appears(watch, std::to_string(killed) + " 9 ")) << watch.text();
+  int status = 0;
+  waitpid(killed, &status, 0);
+}
+
+TEST(EndWatch, SaysNothingOfAProcessThatExitedWell) {
+  const EndWatch watch;
+  const pid_t child = fork();
+  if (child == 0) {
+    usleep(400'000);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds{300});
+  EXPECT_EQ(watch.text().find(std::to_string(child)), std::string::npos) << watch.text();
+}
+
+}  // namespace
+}  // namespace rankscope::collectors
