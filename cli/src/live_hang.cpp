@@ -1,5 +1,7 @@
 #include "live_hang.h"
 
+#include <algorithm>
+
 #include "rankscope/analyzer/hang/hang.h"
 #include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
@@ -15,7 +17,9 @@ collectors::HangSeen judge_live_hang(const std::filesystem::path& out) {
                             .text = analyzer::render_hang_text(report, analyzer::Colour::no)};
   for (const analyzer::HangRoot& root : report.roots) {
     if (root.kind == analyzer::HangKind::dead) continue;
-    for (const RankId rank : root.ranks) seen.processes.push_back({rank.value, (*run)->process_of(rank).pid});
+    for (const RankId rank : root.ranks)
+      if (std::ranges::binary_search((*run)->ranks(), rank))
+        seen.processes.push_back({rank.value, (*run)->process_of(rank).pid});
   }
   return seen;
 }

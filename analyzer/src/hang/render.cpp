@@ -62,7 +62,7 @@ std::string root_sentence(const HangRoot& root) {
                     root.range.empty() ? "" : format(" inside {}", root.range),
                     root.operation ? format("; the others wait in {}", operation) : "");
     case HangKind::no_dump:
-      return format("{} left no dump that can be read, and others wait for {} in {}", ranks,
+      return format("{} left nothing that can be read, and others wait for {} in {}", ranks,
                     hang::verb(count, "it", "them"), operation);
     case HangKind::device:
       return format("the {} of {} {} stuck before {}", hang::verb(count, "device", "devices"), ranks,

@@ -47,7 +47,8 @@ std::string gather_dumps(const fs::path& spool, const fs::path& out) {
   fs::create_directory(out / flight_recorder_folder, error);
   std::size_t copied = 0;
   for (fs::directory_iterator entry{from, error}, end; !error && entry != end; entry.increment(error)) {
-    if (!entry->is_regular_file(error) || error) continue;
+    std::error_code of_entry;  // what is no file is none of ours
+    if (!entry->is_regular_file(of_entry)) continue;
     fs::copy_file(entry->path(), out / flight_recorder_folder / entry->path().filename(),
                   fs::copy_options::overwrite_existing, error);
     if (!error) ++copied;
