@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 
+#include "live_hang.h"
 #include "outputs.h"
 #include "rankscope/core/model/run.h"
 #include "run_argument.h"
@@ -32,7 +33,7 @@ Result<analyzer::HangReport> judge(const RunArgument& input) {
   if (std::ranges::any_of(paths, analyzer::holds_dumps))
     return analyzer::judge_dumps(paths, progress_of("reading " + input.paths.front()));
   RS_TRY(const auto run, open(input));
-  analyzer::HangReport report = analyzer::judge_run(*run);
+  analyzer::HangReport report = analyzer::judge_run(*run, now_unix_ns());
   // `record --pytorch` gathers dumps; they help where the events do not show who stopped.
   const std::filesystem::path dumps = paths.front() / "flight_recorder";
   if (paths.size() > 1 || is_certain(report) || !analyzer::holds_dumps(dumps)) return report;

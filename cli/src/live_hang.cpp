@@ -1,6 +1,7 @@
 #include "live_hang.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "rankscope/analyzer/hang/hang.h"
 #include "rankscope/analyzer/open.h"
@@ -9,10 +10,15 @@
 
 namespace rankscope::cli {
 
+std::int64_t now_unix_ns() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+
 collectors::HangSeen judge_live_hang(const std::filesystem::path& out) {
   const auto run = analyzer::open_run(out);
   if (!run) return {.headline = "The job stood still.", .text = format("cannot judge it: {}\n", run.error().message)};
-  const analyzer::HangReport report = analyzer::judge_run(**run);
+  const analyzer::HangReport report = analyzer::judge_run(**run, now_unix_ns());
   collectors::HangSeen seen{.headline = analyzer::hang_headline(report),
                             .text = analyzer::render_hang_text(report, analyzer::Colour::no)};
   for (const analyzer::HangRoot& root : report.roots) {

@@ -14,7 +14,7 @@
 namespace rankscope::analyzer::hang {
 namespace {
 
-constexpr std::int64_t just_begun_ns = 5'000'000'000;  // an operation of this age is no hang yet
+constexpr std::int64_t just_begun_ns = 3'000'000'000;  // an operation of this age is no hang yet
 constexpr std::int64_t late_ns = 10'000'000'000;       // a rank that comes this much later is a straggler
 constexpr std::int64_t half_of_a_timeout_ms_to_ns = 500'000;
 

@@ -9,6 +9,7 @@
 #include "hang/run_progress.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
+#include "rankscope/core/numbers.h"
 #include "steps/find.h"
 #include "words/units.h"
 
@@ -28,14 +29,22 @@ EndOfProcess end_of(const Process& process, const ProcessEnd* end) {
   return known;
 }
 
+/// Processes were alive then, or noticed that others were not: operations that were open until then are no short ones.
+std::int64_t alive_until(const Run& run, const ProcessEnds& ends, std::int64_t now_unix_ns) {
+  if (!run.metadata("still_running").empty()) return now_unix_ns;
+  std::int64_t last = number_from<std::int64_t>(run.metadata("stopped_at_unix_ns")).value_or(0);
+  for (const ProcessEnd& end : ends) last = std::max(last, end.at_unix_ns);
+  return last;
+}
+
 class RunJudge {
  public:
-  explicit RunJudge(const Run& recorded)
+  RunJudge(const Run& recorded, std::int64_t now_unix_ns)
       : aligned_(recorded),
         run_(aligned_.run()),
         clocks_(aligned_.clocks()),
         ends_(process_ends_of(run_)),
-        job_(progress_of_run(run_)) {}
+        job_(progress_of_run(run_, alive_until(run_, ends_, now_unix_ns))) {}
 
   HangReport report() {
     const StepsResult steps = find_steps(run_, clocks_, {});
@@ -108,6 +117,6 @@ class RunJudge {
 }  // namespace
 }  // namespace hang
 
-HangReport judge_run(const Run& run) { return hang::RunJudge{run}.report(); }
+HangReport judge_run(const Run& run, std::int64_t now_unix_ns) { return hang::RunJudge{run, now_unix_ns}.report(); }
 
 }  // namespace rankscope::analyzer

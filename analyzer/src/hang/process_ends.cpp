@@ -76,6 +76,7 @@ std::optional<RankId> first_bad_end(const ProcessEnds& ends, const Run& run) {
   for (const RankId rank : run.ranks()) {
     const ProcessEnd* const end = find_end(ends, run, run.process_of(rank));
     if (end == nullptr || (end->signal == 0 && end->status == 0) || (first && end->at_unix_ns >= at)) continue;
+    if (end->signal == SIGTERM || end->signal == SIGINT || end->signal == SIGHUP) continue;
     first = rank;
     at = end->at_unix_ns;
   }

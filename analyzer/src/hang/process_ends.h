@@ -25,8 +25,8 @@ using ProcessEnds = std::vector<ProcessEnd>;
 [[nodiscard]] ProcessEnds process_ends_of(const Run& run);
 /// Null if it is not known.
 [[nodiscard]] const ProcessEnd* find_end(const ProcessEnds& ends, const Run& run, const Process& process);
-/// The rank whose process ended first of those that did not exit with status 0: what a launcher ends afterwards is a
-/// consequence. Nothing if none of them is known.
+/// The rank whose process ended first of those that did not exit with status 0, and that nobody asked to end: what a
+/// launcher ends with SIGTERM is a consequence. Nothing if none of them is known.
 [[nodiscard]] std::optional<RankId> first_bad_end(const ProcessEnds& ends, const Run& run);
 /// "SIGKILL", "signal 40"
 [[nodiscard]] std::string signal_words(std::int64_t signal);

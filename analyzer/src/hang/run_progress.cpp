@@ -7,6 +7,7 @@
 
 #include "collectives/comm_ops.h"
 #include "collectives/find.h"
+#include "hang/process_ends.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "words/element_type.h"
@@ -31,7 +32,7 @@ std::vector<const Collective*> calls_of(const Run& run, RankId rank) {
 
 class RunProgress {
  public:
-  explicit RunProgress(const Run& run) : run_(run) {
+  RunProgress(const Run& run, std::int64_t alive_unix_ns) : run_(run), alive_unix_ns_(alive_unix_ns) {
     for (const Group& group : run.groups()) {
       std::vector<std::uint32_t> members;
       for (const RankId member : group.members) members.push_back(member.value);
@@ -58,6 +59,7 @@ class RunProgress {
   }
 
   const Run& run_;
+  std::int64_t alive_unix_ns_;
   JobProgress job_;
   std::vector<std::uint32_t> rows_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> counts_;  // rank, group -> collectives so far
@@ -68,7 +70,7 @@ void RunProgress::add(RankId rank) {
   RankProgress& progress = job_.ranks[rank.value];
   progress.witness = Witness::recording;
   progress.whole_history = true;
-  progress.written_unix_ns = unix_ns(run_.process_of(rank).recorded.end);
+  progress.written_unix_ns = std::max(alive_unix_ns_, unix_ns(run_.process_of(rank).recorded.end));
   accelerated_ = accelerated_ || run_.has_accelerator(rank);
   for (const Collective* const call : calls_of(run_, rank)) add_call(*call, progress);
   for (GroupProgress& row : progress.groups) {
@@ -159,7 +161,9 @@ std::string RunProgress::host_words(RankId rank) const {
 
 }  // namespace
 
-JobProgress progress_of_run(const Run& run) { return RunProgress{run}.take(); }
+JobProgress progress_of_run(const Run& run, std::int64_t alive_unix_ns) {
+  return RunProgress{run, alive_unix_ns}.take();
+}
 
 std::optional<RunTime> waits_since(const Run& run, RankId rank) {
   for (const Collective* const call : calls_of(run, rank))
@@ -187,7 +191,13 @@ std::optional<RunTime> peers_wait_since(const Run& run, RankId rank) {
 
 bool hung_before_it_ended(const Run& run, const ClockTrust& clocks, RankId rank) {
   const auto since = peers_wait_since(run, rank);
-  return since && clocks.comparable(run.ranks()) && run.process_of(rank).recorded.end - *since > lived_on;
+  if (!since || !clocks.comparable(run.ranks())) return false;
+  const Process& process = run.process_of(rank);
+  RunTime end = process.recorded.end;
+  const ProcessEnds ends = process_ends_of(run);
+  if (const ProcessEnd* const seen = find_end(ends, run, process); seen != nullptr && run.info().origin_unix_ns != 0)
+    end = std::max(end, at(seen->at_unix_ns - run.info().origin_unix_ns));
+  return end - *since > lived_on;
 }
 
 }  // namespace rankscope::analyzer::hang

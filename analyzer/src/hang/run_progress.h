@@ -9,8 +9,9 @@
 
 namespace rankscope::analyzer::hang {
 
-/// Calls of all ranks, and where each of them was last. How processes ended is left to the caller.
-[[nodiscard]] JobProgress progress_of_run(const Run& run);
+/// Calls of all ranks, and where each of them was last. How processes ended is left to the caller, who may know that
+/// they were alive longer than their recordings show: until `alive_unix_ns`, or 0.
+[[nodiscard]] JobProgress progress_of_run(const Run& run, std::int64_t alive_unix_ns);
 
 /// The time at which the first of the open calls of a rank began; nothing if there is none.
 [[nodiscard]] std::optional<RunTime> waits_since(const Run& run, RankId rank);

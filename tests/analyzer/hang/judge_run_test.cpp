@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::run_of;
 
-// Times in ns; peers that wait for more than 5 s are hung.
+// Times in ns; a rank that lives on for 3 s while its peers wait is hung.
 constexpr std::string_view killed_by_sigkill =
     "@run clock=same_host world_size=3 origin_unix=1000 \"meta.process_ends\"=\"n0 11 9 5000;n0 12 15 9000;n0 10 15 "
     "9000\"\n"

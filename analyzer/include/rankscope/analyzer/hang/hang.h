@@ -114,8 +114,8 @@ struct HangReport {
 /// Judges dumps: files, or folders of them. A dump that cannot be read is counted, never fatal to the others.
 /// `unreadable` if no file can be read.
 [[nodiscard]] Result<HangReport> judge_dumps(std::span<const std::filesystem::path> paths, const Progress& progress);
-/// Judges how a recording ended.
-[[nodiscard]] HangReport judge_run(const Run& run);
+/// Judges how a recording ended or, if its processes still run, how it stands at `now_unix_ns` (0: not known).
+[[nodiscard]] HangReport judge_run(const Run& run, std::int64_t now_unix_ns = 0);
 
 /// At most 60 lines, 100 columns wide.
 [[nodiscard]] std::string render_hang_text(const HangReport& report, Colour colour);
