@@ -14,8 +14,8 @@ using testing::run_of;
 
 // Times in ns; a rank that lives on for 3 s while its peers wait is hung.
 constexpr std::string_view killed_by_sigkill =
-    "@run clock=same_host world_size=3 origin_unix=1000 \"meta.process_ends\"=\"n0 11 9 5000;n0 12 15 9000;n0 10 15 "
-    "9000\"\n"
+    "@run clock=same_host world_size=3 origin_unix=1000 "
+    "meta.process_ends=\"n0 11 9 1120;n0 12 15 1260;n0 10 15 1260\"\n"
     "@group dp 0,1,2\n"
     "@rank 0 pid=10 host=n0 recorded=0:260 ended=vanished\n"
     "@rank 1 pid=11 host=n0 recorded=0:120 ended=vanished\n"
