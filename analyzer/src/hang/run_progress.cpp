@@ -42,6 +42,7 @@ class RunProgress {
     }
     job_.world_size = run.info().world_size;
     job_.inputs = run.ranks().size();
+    find_last_code();
     for (const RankId rank : run.ranks()) add(rank);
     for (CommGroup& group : job_.groups) group.on_host = !accelerated_;
     job_.complete();
@@ -49,6 +50,17 @@ class RunProgress {
   JobProgress take() { return std::move(job_); }
 
  private:
+  /// The last line of code that was sampled in each rank; marks are sorted by time.
+  void find_last_code() {
+    const StringId stacks = run_.strings().find(lane_of_stacks);
+    if (!stacks.is_set()) return;
+    for (const Mark& mark : run_.marks()) {
+      const Lane& lane = run_.lane(mark.lane);
+      const std::string_view text = run_.text(mark.name);
+      if (lane.name == stacks && lane.rank.is_set() && text != no_sample && text != no_code)
+        last_code_[lane.rank] = mark.name;
+    }
+  }
   void add(RankId rank);
   void add_call(const Collective& call, RankProgress& progress);
   void add_place(RankId rank, LastPlace& place);
@@ -63,6 +75,7 @@ class RunProgress {
   JobProgress job_;
   std::vector<std::uint32_t> rows_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> counts_;  // rank, group -> collectives so far
+  std::map<RankId, StringId> last_code_;
   bool accelerated_ = false;
 };
 
@@ -126,12 +139,8 @@ void RunProgress::add_place(RankId rank, LastPlace& place) {
       }
     }
   }
-  for (const Mark& mark : run_.marks()) {
-    const Lane& lane = run_.lane(mark.lane);
-    const std::string_view text = run_.text(mark.name);
-    if (lane.rank == rank && run_.text(lane.name) == lane_of_stacks && text != no_sample && text != no_code)
-      place.stack.assign(1, std::string{text});
-  }
+  if (const auto code = last_code_.find(rank); code != last_code_.end())
+    place.stack.emplace_back(run_.text(code->second));
   place.host = host_words(rank);
 }
 
@@ -139,8 +148,9 @@ void RunProgress::add_place(RankId rank, LastPlace& place) {
 std::string RunProgress::host_words(RankId rank) const {
   double sum = 0;
   int count = 0;
+  const StringId name = run_.strings().find("cpu_percent");
   for (const CounterTrack& track : run_.counters()) {
-    if (track.rank != rank || run_.text(track.name) != "cpu_percent") continue;
+    if (track.rank != rank || track.name != name) continue;
     const auto samples = run_.samples_of(track);
     for (const CounterSample& sample : samples) {
       if (samples.back().time - sample.time > nanoseconds{last_seconds_ns}) continue;
