@@ -123,7 +123,9 @@ WaitGraph::Key WaitGraph::key_of(std::uint32_t rank, const RankProgress& progres
   if (partner != nullptr && partner->whole_history && progress.whole_history)
     if (const PairProgress* const pair = progress.pair(call.group, call.way, call.peer)) number += pair->finished;
   const bool sends = call.way == CallWay::send;
-  return {call.group, -1, sends ? rank : call.peer, sends ? call.peer : static_cast<std::int64_t>(rank), number};
+  const std::int64_t own = rank;
+  const std::int64_t other = call.peer;
+  return {call.group, -1, sends ? own : other, sends ? other : own, number};
 }
 
 void WaitGraph::find_heads() {
