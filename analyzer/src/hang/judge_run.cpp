@@ -67,10 +67,11 @@ class RunJudge {
  private:
   void mark_lost(const Finding& finding) {
     if (!finding.rank || lost_) return;
-    const RankId rank = first_bad_end(ends_, run_).value_or(*finding.rank);
-    RankProgress& progress = job_.ranks[rank.value];
-    if (progress.witness != Witness::recording) return;
-    if (rank == *finding.rank && finding.step) progress.place.step = finding.step;
+    const RankId rank = *finding.rank;
+    const auto known = job_.ranks.find(rank.value);
+    if (known == job_.ranks.end() || known->second.witness != Witness::recording) return;
+    RankProgress& progress = known->second;
+    if (finding.step) progress.place.step = finding.step;
     if (hung_before_it_ended(run_, clocks_, rank)) return;
     progress.end = end_of(run_.process_of(rank), find_end(ends_, run_, run_.process_of(rank)));
     lost_ = rank;

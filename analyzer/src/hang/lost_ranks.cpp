@@ -36,13 +36,13 @@ struct Frontier {
 };
 
 /// The rows of one group, by (rank, sequence) as Run sorts them.
-struct GroupProgress {
+struct StartsOfGroup {
   std::vector<std::vector<const Collective*>> started;  // per present rank, in order
 };
 
-std::vector<GroupProgress> progress(const Run& run, std::vector<Frontier>& frontiers) {
-  std::vector<GroupProgress> groups(run.groups().size());
-  for (GroupProgress& group : groups) group.started.resize(run.ranks().size());
+std::vector<StartsOfGroup> progress(const Run& run, std::vector<Frontier>& frontiers) {
+  std::vector<StartsOfGroup> groups(run.groups().size());
+  for (StartsOfGroup& group : groups) group.started.resize(run.ranks().size());
   for (const Collective& collective : run.collectives()) {
     if (!collective.rank.is_set() || !is_shared(run, collective)) continue;
     if (is_point_to_point(run.text(collective.op))) continue;
@@ -54,7 +54,7 @@ std::vector<GroupProgress> progress(const Run& run, std::vector<Frontier>& front
 }
 
 /// The peers' start of the first operation that a rank with `done` started ones has missed.
-std::optional<MissedOperation> first_missed(const GroupProgress& group, std::size_t done) {
+std::optional<MissedOperation> first_missed(const StartsOfGroup& group, std::size_t done) {
   std::optional<MissedOperation> first;
   for (const auto& started : group.started) {
     if (started.size() <= done) continue;
@@ -64,7 +64,7 @@ std::optional<MissedOperation> first_missed(const GroupProgress& group, std::siz
   return first;
 }
 
-void compare(const Run& run, const Group& members, const GroupProgress& group, std::vector<Frontier>& frontiers) {
+void compare(const Run& run, const Group& members, const StartsOfGroup& group, std::vector<Frontier>& frontiers) {
   std::size_t farthest = 0;
   for (const auto& started : group.started) farthest = std::max(farthest, started.size());
   for (std::size_t place = 0; place < frontiers.size(); ++place) {
@@ -84,7 +84,7 @@ std::vector<Frontier> comm_frontiers(const Run& run) {
     frontiers.emplace_back();
     frontiers.back().rank = rank;
   }
-  const std::vector<GroupProgress> groups = progress(run, frontiers);
+  const std::vector<StartsOfGroup> groups = progress(run, frontiers);
   for (std::size_t i = 0; i < groups.size(); ++i) compare(run, run.groups()[i], groups[i], frontiers);
   return frontiers;
 }
@@ -130,6 +130,9 @@ std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& st
   return suspects;
 }
 
+/// Peers went on to what it never came to.
+bool held_up_others(const Suspect& suspect) { return suspect.frontier->missed > 0 || suspect.steps_behind > 0; }
+
 /// May the ends of the recordings be put in order?
 enum class Ends : std::uint8_t { comparable, unrelated };
 
@@ -137,7 +140,7 @@ enum class Ends : std::uint8_t { comparable, unrelated };
 /// peers were waiting for it.
 const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
   const auto order = [ends](const Suspect& suspect) {
-    const bool last_to_arrive = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
+    const bool last_to_arrive = held_up_others(suspect);
     const std::int64_t first =
         ends == Ends::comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
     return std::tuple(!last_to_arrive, first, suspect.process->rank);
@@ -210,12 +213,20 @@ std::string title_of(const Suspect& lost, std::string_view fate, const Section<S
   return format("rank {} {} {}, before any step", rank, fate, age_of(*lost.process));
 }
 
-/// Of the ranks that ended badly: the first one, where their ends were seen; else as root_cause() says.
-const Suspect& first_lost(const Run& run, std::span<const Suspect> suspects, Ends ends) {
-  const auto first = hang::first_bad_end(hang::process_ends_of(run), run);
-  const auto seen =
-      std::ranges::find_if(suspects, [&](const Suspect& suspect) { return first && suspect.process->rank == *first; });
-  return seen == suspects.end() ? root_cause(suspects, ends) : *seen;
+/// The first one in the order in which their ends were seen, if all of them were seen, or at least those of all whom
+/// peers waited for; else as root_cause() says.
+const Suspect& first_lost(const Run& run, const ClockTrust& clocks, std::span<const Suspect> suspects, Ends ends) {
+  const hang::ProcessEnds seen = hang::process_ends_of(run);
+  const auto first_of = [&](bool only_held_up_others) {
+    std::vector<RankId> ranks;
+    for (const Suspect& suspect : suspects)
+      if (!only_held_up_others || held_up_others(suspect)) ranks.push_back(suspect.process->rank);
+    return ranks.empty() ? std::nullopt : hang::first_bad_end(seen, run, clocks, ranks);
+  };
+  auto first = first_of(false);
+  if (!first) first = first_of(true);
+  if (!first) return root_cause(suspects, ends);
+  return *std::ranges::find_if(suspects, [&](const Suspect& suspect) { return suspect.process->rank == *first; });
 }
 
 /// All vanished at the same point: the job was stopped as a whole, by a time limit for example.
@@ -360,7 +371,7 @@ std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>
   } else if (stopped_together(suspects, run.ranks().size())) {
     findings.push_back(stopped_finding(steps, suspects));
   } else if (!suspects.empty()) {
-    const Suspect& lost = first_lost(run, suspects, ends);
+    const Suspect& lost = first_lost(run, clocks, suspects, ends);
     if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(run, clocks, steps, lost, suspects));
   }
   if (absent.count > 0) findings.push_back(missing_finding(run, absent));

@@ -70,13 +70,19 @@ const ProcessEnd* find_end(const ProcessEnds& ends, const Run& run, const Proces
   return found == ends.end() ? nullptr : &*found;
 }
 
-std::optional<RankId> first_bad_end(const ProcessEnds& ends, const Run& run) {
+bool asks_to_end(std::int64_t signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP; }
+
+std::optional<RankId> first_bad_end(const ProcessEnds& ends, const Run& run, const ClockTrust& clocks,
+                                    std::span<const RankId> ranks) {
+  const bool several_hosts = std::ranges::any_of(
+      ranks, [&](RankId rank) { return run.process_of(rank).host != run.process_of(ranks.front()).host; });
+  if (several_hosts && !clocks.comparable(ranks)) return std::nullopt;
   std::optional<RankId> first;
   std::int64_t at = 0;
-  for (const RankId rank : run.ranks()) {
+  for (const RankId rank : ranks) {
     const ProcessEnd* const end = find_end(ends, run, run.process_of(rank));
-    if (end == nullptr || (end->signal == 0 && end->status == 0) || (first && end->at_unix_ns >= at)) continue;
-    if (end->signal == SIGTERM || end->signal == SIGINT || end->signal == SIGHUP) continue;
+    if (end == nullptr) return std::nullopt;
+    if (asks_to_end(end->signal) || (first && end->at_unix_ns >= at)) continue;
     first = rank;
     at = end->at_unix_ns;
   }

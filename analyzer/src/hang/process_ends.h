@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "clocks/clock_trust.h"
 #include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer::hang {
@@ -25,9 +27,13 @@ using ProcessEnds = std::vector<ProcessEnd>;
 [[nodiscard]] ProcessEnds process_ends_of(const Run& run);
 /// Null if it is not known.
 [[nodiscard]] const ProcessEnd* find_end(const ProcessEnds& ends, const Run& run, const Process& process);
-/// The rank whose process ended first of those that did not exit with status 0, and that nobody asked to end: what a
-/// launcher ends with SIGTERM is a consequence. Nothing if none of them is known.
-[[nodiscard]] std::optional<RankId> first_bad_end(const ProcessEnds& ends, const Run& run);
+/// True for the signals with which launchers and users ask a process to end.
+[[nodiscard]] bool asks_to_end(std::int64_t signal);
+/// Of these ranks, which all ended badly: the one whose process ended first, without those that were asked to end,
+/// since what a launcher ends is a consequence. Nothing if the end of any of them was not seen, or if they ran on
+/// several hosts whose clocks cannot be compared: the first one may then be one that only noticed the loss.
+[[nodiscard]] std::optional<RankId> first_bad_end(const ProcessEnds& ends, const Run& run, const ClockTrust& clocks,
+                                                  std::span<const RankId> ranks);
 /// "SIGKILL", "signal 40"
 [[nodiscard]] std::string signal_words(std::int64_t signal);
 

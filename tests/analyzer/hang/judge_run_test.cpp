@@ -44,6 +44,36 @@ TEST(HangOfRun, AKilledRankIsNamedWithItsSignalAndPlace) {
   EXPECT_THAT(root.evidence, HasSubstr("ranks 0, 2 wait"));
 }
 
+// The end of rank 1 was not seen: its host was gone with it. The others noticed, and exited with status 1.
+constexpr std::string_view vanished_unseen =
+    "@run clock=same_host world_size=3 origin_unix=1000 meta.process_ends=\"n0 10 256 1260;n0 12 256 1255\"\n"
+    "@group dp 0,1,2\n"
+    "@rank 0 pid=10 host=n0 recorded=0:260 ended=exited:1\n"
+    "@rank 1 pid=11 host=n1 recorded=0:120 ended=vanished\n"
+    "@rank 2 pid=12 host=n0 recorded=0:255 ended=exited:1\n"
+    "0 step 0 100 step index=1\n1 step 0 100 step index=1\n2 step 0 100 step index=1\n"
+    "0 comm 50 90 allreduce group=dp\n1 comm 60 90 allreduce group=dp\n2 comm 55 90 allreduce group=dp\n"
+    "0 step 100 250 step index=2\n0 comm 150 250 allreduce group=dp\n"
+    "1 step 100 120 step index=2 cut=end\n"
+    "2 step 100 250 step index=2\n2 comm 160 250 allreduce group=dp\n";
+
+TEST(HangOfRun, WhoOnlyNoticedALossThatNobodySawIsNotBlamed) {
+  const HangReport report = judge_run(*run_of(vanished_unseen));
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1})) << report.roots[0].evidence;
+  EXPECT_EQ(report.roots[0].kind, HangKind::dead);
+  EXPECT_FALSE(report.roots[0].exit_status) << "how it ended is not known";
+}
+
+TEST(HangOfRun, OfRanksThatAllWereSeenToEndTheFirstIsNamed) {
+  std::string text{vanished_unseen};
+  const std::string_view ends = "n0 12 256 1255";
+  text.insert(text.find(ends) + ends.size(), ";n1 11 9 1257");
+  const HangReport report = judge_run(*run_of(text));
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{2})) << "it ended 2 ns before rank 1";
+}
+
 TEST(HangOfRun, ARankThatLivedOnWhileItsPeersWaitedHung) {
   const HangReport report =
       judge_run(*run_of("@run clock=same_host world_size=2\n@group dp 0,1\n"
