@@ -72,8 +72,9 @@ class RunJudge {
     if (known == job_.ranks.end() || known->second.witness != Witness::recording) return;
     RankProgress& progress = known->second;
     if (finding.step) progress.place.step = finding.step;
-    if (hung_before_it_ended(run_, clocks_, rank)) return;
-    progress.end = end_of(run_.process_of(rank), find_end(ends_, run_, run_.process_of(rank)));
+    EndOfProcess end = end_of(run_.process_of(rank), find_end(ends_, run_, run_.process_of(rank)));
+    if (hung_before_it_ended(run_, clocks_, rank)) return progress.end_after_hang = std::move(end), void();
+    progress.end = std::move(end);
     lost_ = rank;
     why_ = finding.evidence;
   }

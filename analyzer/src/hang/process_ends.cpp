@@ -72,6 +72,10 @@ const ProcessEnd* find_end(const ProcessEnds& ends, const Run& run, const Proces
 
 bool asks_to_end(std::int64_t signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP; }
 
+bool is_own_fault(std::int64_t signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
+}
+
 std::optional<RankId> first_bad_end(const ProcessEnds& ends, const Run& run, const ClockTrust& clocks,
                                     std::span<const RankId> ranks) {
   const bool several_hosts = std::ranges::any_of(

@@ -29,6 +29,8 @@ using ProcessEnds = std::vector<ProcessEnd>;
 [[nodiscard]] const ProcessEnd* find_end(const ProcessEnds& ends, const Run& run, const Process& process);
 /// True for the signals with which launchers and users ask a process to end.
 [[nodiscard]] bool asks_to_end(std::int64_t signal);
+/// True for the signals that a program causes itself: SIGSEGV, SIGBUS, SIGFPE, SIGILL.
+[[nodiscard]] bool is_own_fault(std::int64_t signal);
 /// Of these ranks, which all ended badly: the one whose process ended first, without those that were asked to end,
 /// since what a launcher ends is a consequence. Nothing if the end of any of them was not seen, or if they ran on
 /// several hosts whose clocks cannot be compared: the first one may then be one that only noticed the loss.

@@ -58,8 +58,7 @@ std::string device_evidence(const JobProgress& job, const FoundRoot& found) {
   return text;
 }
 
-std::string ending_clause(const RankProgress& progress) {
-  const EndOfProcess& end = progress.end;
+std::string ending_clause(const EndOfProcess& end) {
   switch (end.life) {
     case Life::signalled:
       return format("its process was ended by {}", end.note.empty() ? format("signal {}", end.signal) : end.note);
@@ -85,9 +84,16 @@ std::string place_clause(const RankProgress& progress) {
   return text;
 }
 
+/// Of a process that hung: how it was ended afterwards, where that was seen.
+std::string later_end_clause(const RankProgress& progress) {
+  const EndOfProcess& end = progress.end_after_hang;
+  const bool seen = end.life == Life::signalled || end.life == Life::exited;
+  return seen ? format("; long after its peers had begun to wait, {}", ending_clause(end)) : std::string{};
+}
+
 std::string dead_evidence(const JobProgress& job, const FoundRoot& found) {
   const RankProgress& progress = job.ranks.at(found.ranks.front());
-  return format("{}{}; {}", ending_clause(progress), place_clause(progress), waiting_clause(job, *found.operation));
+  return format("{}{}; {}", ending_clause(progress.end), place_clause(progress), waiting_clause(job, *found.operation));
 }
 
 std::string no_dump_evidence(const JobProgress& job, const FoundRoot& found) {
@@ -122,7 +128,8 @@ std::string evidence_of(const JobProgress& job, const FoundRoot& found) {
     case HangKind::never_came:
       return never_came_evidence(job, found);
     case HangKind::stuck_outside:
-      return never_came_evidence(job, found) + (progress == nullptr ? std::string{} : place_clause(*progress));
+      return never_came_evidence(job, found) +
+             (progress == nullptr ? std::string{} : place_clause(*progress) + later_end_clause(*progress));
     case HangKind::order:
     case HangKind::size:
     case HangKind::dtype:
@@ -205,8 +212,9 @@ HangRoot root_in_words(const JobProgress& job, const WaitGraph&, const FoundRoot
   const auto progress = found.ranks.size() == 1 ? job.ranks.find(found.ranks.front()) : job.ranks.end();
   if (progress != job.ranks.end()) {
     const RankProgress& rank = progress->second;
-    if (rank.end.life == Life::signalled) root.signal = rank.end.signal;
-    if (rank.end.life == Life::exited) root.exit_status = rank.end.exit_status;
+    const EndOfProcess& end = rank.end.life == Life::unknown ? rank.end_after_hang : rank.end;
+    if (end.life == Life::signalled) root.signal = end.signal;
+    if (end.life == Life::exited) root.exit_status = end.exit_status;
     root.step = rank.place.step;
     root.range = printable(rank.place.range);
     for (const std::string& line : rank.place.stack) root.stack.push_back(printable(line));

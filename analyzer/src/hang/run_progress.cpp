@@ -10,6 +10,7 @@
 #include "hang/process_ends.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
+#include "rankscope/core/numbers.h"
 #include "words/element_type.h"
 
 namespace rankscope::analyzer::hang {
@@ -175,26 +176,66 @@ JobProgress progress_of_run(const Run& run, std::int64_t alive_unix_ns) {
   return RunProgress{run, alive_unix_ns}.take();
 }
 
-std::optional<RunTime> waits_since(const Run& run, RankId rank) {
-  for (const Collective* const call : calls_of(run, rank))
-    if (call->state != CommState::finished) return call->state == CommState::started ? call->started : call->enqueued;
-  return std::nullopt;
-}
-
 namespace {
 
 /// A rank that lived this long while its peers waited for it did not stop them by ending.
 constexpr nanoseconds lived_on{3'000'000'000};
+/// Whoever ends a job ends all of it within this.
+constexpr nanoseconds ended_as_one{1'000'000'000};
 
-/// When the first of the others began to wait for ever.
+bool includes(const Run& run, const Collective& call, RankId rank) {
+  const std::string_view op = run.text(call.op);
+  if (op == "send" || op == "recv") return call.peer == static_cast<std::int64_t>(rank.value);
+  const auto& members = run.groups()[call.group.index()].members;
+  return members.empty() || std::ranges::find(members, rank) != members.end();
+}
+
+/// When the first of the others began to wait for ever in a call that this rank takes part in.
 std::optional<RunTime> peers_wait_since(const Run& run, RankId rank) {
   std::optional<RunTime> first;
   for (const RankId other : run.ranks()) {
     if (other == rank) continue;
-    const auto since = waits_since(run, other);
-    if (since && (!first || *since < *first)) first = since;
+    for (const Collective* const call : calls_of(run, other)) {
+      if (call->state == CommState::finished || !includes(run, *call, rank)) continue;
+      const RunTime since = call->state == CommState::started ? call->started : call->enqueued;
+      if (!first || since < *first) first = since;
+      break;
+    }
   }
   return first;
+}
+
+/// The end as it was seen from outside, else that of the recording.
+RunTime end_time(const Run& run, const ProcessEnds& ends, const Process& process) {
+  const ProcessEnd* const seen = find_end(ends, run, process);
+  if (seen == nullptr || run.info().origin_unix_ns == 0) return process.recorded.end;
+  return std::max(process.recorded.end, at(seen->at_unix_ns - run.info().origin_unix_ns));
+}
+
+bool ended_badly(const Process& process) {
+  return process.ending == Ending::vanished || (process.ending == Ending::exited && process.exit_status != 0);
+}
+
+/// True if the recorder had been asked to end the job before.
+bool after_stop(const Run& run, RunTime end) {
+  const auto asked = number_from<std::int64_t>(run.metadata("stopped_at_unix_ns"), {.least = 1});
+  return asked && run.info().origin_unix_ns != 0 && end >= at(*asked - run.info().origin_unix_ns);
+}
+
+/// Was the process ended by others, or did it end after one of them, as a consequence?
+bool ended_after_others(const Run& run, const ProcessEnds& ends, RankId rank) {
+  const Process& process = run.process_of(rank);
+  const ProcessEnd* const seen = find_end(ends, run, process);
+  if (seen != nullptr && is_own_fault(seen->signal)) return false;
+  const RunTime end = end_time(run, ends, process);
+  if ((seen != nullptr && asks_to_end(seen->signal)) || after_stop(run, end)) return true;
+  // Without a witness of its end a process that just stops at about the time of another may have been ended with it.
+  const bool unseen = seen == nullptr && process.ending == Ending::vanished;
+  return std::ranges::any_of(run.ranks(), [&](RankId other) {
+    if (other == rank || !ended_badly(run.process_of(other))) return false;
+    const RunTime end_of_other = end_time(run, ends, run.process_of(other));
+    return unseen ? end_of_other <= end + ended_as_one : end_of_other < end;
+  });
 }
 
 }  // namespace
@@ -202,12 +243,8 @@ std::optional<RunTime> peers_wait_since(const Run& run, RankId rank) {
 bool hung_before_it_ended(const Run& run, const ClockTrust& clocks, RankId rank) {
   const auto since = peers_wait_since(run, rank);
   if (!since || !clocks.comparable(run.ranks())) return false;
-  const Process& process = run.process_of(rank);
-  RunTime end = process.recorded.end;
   const ProcessEnds ends = process_ends_of(run);
-  if (const ProcessEnd* const seen = find_end(ends, run, process); seen != nullptr && run.info().origin_unix_ns != 0)
-    end = std::max(end, at(seen->at_unix_ns - run.info().origin_unix_ns));
-  return end - *since > lived_on;
+  return end_time(run, ends, run.process_of(rank)) - *since > lived_on && ended_after_others(run, ends, rank);
 }
 
 }  // namespace rankscope::analyzer::hang

@@ -13,10 +13,9 @@ namespace rankscope::analyzer::hang {
 /// they were alive longer than their recordings show: until `alive_unix_ns`, or 0.
 [[nodiscard]] JobProgress progress_of_run(const Run& run, std::int64_t alive_unix_ns);
 
-/// The time at which the first of the open calls of a rank began; nothing if there is none.
-[[nodiscard]] std::optional<RunTime> waits_since(const Run& run, RankId rank);
-
-/// True if the process was alive seconds after its peers had begun to wait: it hung, and was ended afterwards.
+/// True if the process was alive seconds after its peers had begun to wait for it, and then was ended: by a signal that
+/// asks it to, with the job, or after another rank. Whoever ends first by itself, or by a fault of its own (SIGSEGV),
+/// did not hang, however long its peers had waited.
 [[nodiscard]] bool hung_before_it_ended(const Run& run, const ClockTrust& clocks, RankId rank);
 
 }  // namespace rankscope::analyzer::hang

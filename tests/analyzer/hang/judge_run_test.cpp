@@ -88,6 +88,45 @@ TEST(HangOfRun, ARankThatLivedOnWhileItsPeersWaitedHung) {
   EXPECT_EQ(report.roots[0].range, "forward");
 }
 
+// Rank 0 waits from 0.15 us on; rank 1 computes for 20 s, and ends as given. Rank 2 is in no group with rank 1.
+HangReport after_20_s(std::string_view ends) {
+  std::string text = "@run clock=same_host world_size=3 origin_unix=1000000000 meta.process_ends=\"";
+  text += ends;
+  text +=
+      "\"\n@group dp 0,1\n@group other 0,2\n"
+      "@rank 0 pid=10 host=n0 recorded=0:20000000000 ended=vanished\n"
+      "@rank 1 pid=11 host=n0 recorded=0:20000000000 ended=vanished\n"
+      "@rank 2 pid=12 host=n0 recorded=0:20000000000 ended=vanished\n"
+      "0 step 0 100 step index=4\n1 step 0 100 step index=4\n2 step 0 100 step index=4\n"
+      "0 step 100 20000000000 step index=5 cut=end\n0 comm 150 - allreduce group=dp state=started\n"
+      "1 step 100 20000000000 step index=5 cut=end\n1 forward 110 20000000000 forward cut=end\n"
+      "2 step 100 20000000000 step index=5 cut=end\n";
+  return judge_run(*run_of(text));
+}
+
+TEST(HangOfRun, ARankThatCrashesLongAfterItsPeersBeganToWaitIsDead) {
+  const HangReport segv = after_20_s("n0 11 11 21000000000;n0 10 15 21000000500;n0 12 15 21000000600");
+  EXPECT_EQ(segv.verdict, HangVerdict::crash);
+  ASSERT_EQ(segv.roots.size(), 1U);
+  EXPECT_EQ(segv.roots[0].kind, HangKind::dead);
+  EXPECT_EQ(segv.roots[0].signal, 11);
+  const HangReport killed = after_20_s("n0 11 9 21000000000;n0 10 15 21000000500;n0 12 15 21000000600");
+  ASSERT_EQ(killed.roots.size(), 1U);
+  EXPECT_EQ(killed.roots[0].kind, HangKind::dead) << "the first SIGKILL is no consequence";
+  const HangReport failed = after_20_s("n0 11 256 21000000000;n0 10 15 21000000500;n0 12 15 21000000600");
+  EXPECT_EQ(failed.verdict, HangVerdict::failed);
+}
+
+TEST(HangOfRun, ARankThatIsKilledAfterItsPeersHungAndKeepsItsSignal) {
+  const HangReport report = after_20_s("n0 10 256 21000000000;n0 12 15 21000000500;n0 11 9 21000000600");
+  EXPECT_EQ(report.verdict, HangVerdict::hang);
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::stuck_outside);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
+  EXPECT_EQ(report.roots[0].signal, 9);
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("its process was ended by SIGKILL"));
+}
+
 TEST(HangOfRun, ACleanRunHasNoRoots) {
   const HangReport report =
       judge_run(*run_of("@run clock=same_host world_size=2\n@group dp 0,1\n"

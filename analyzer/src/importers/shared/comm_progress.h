@@ -97,6 +97,7 @@ struct RankProgress {
   std::int64_t last_call_unix_ns = 0;  ///< 0: not known
   std::int64_t written_unix_ns = 0;    ///< when the dump was written, or later; 0: not known
   EndOfProcess end{};
+  EndOfProcess end_after_hang{};  ///< of a process that hung, and was ended later
   LastPlace place{};
 
   [[nodiscard]] const GroupProgress* in_group(std::uint32_t group) const;
