@@ -21,6 +21,7 @@ namespace rankscope::collectors {
 namespace {
 
 constexpr int period_ms = 100;
+constexpr std::int64_t seen_twice_ns = 10'000'000'000;  // no number of a process comes again that fast
 
 /// struct pidfd_info of linux/pidfd.h (Linux 6.13), whose exit code is there since 6.15.
 struct PidfdInfo {
@@ -74,9 +75,20 @@ void EndWatch::find_processes() {
 
 void EndWatch::note_end(pid_t pid, int descriptor) {
   const auto status = status_of_ended(pid, descriptor);
-  if (!status || *status == 0) return;
+  if (status) add({pid, *status, now_unix_ns()});
+}
+
+void EndWatch::note_reaped(pid_t pid, int wait_status) { add({pid, wait_status, now_unix_ns()}); }
+
+void EndWatch::add(const BadEnd& end) {
+  if (end.wait_status == 0) return;
   const std::scoped_lock lock{mutex_};
-  if (ends_.size() < most_ends) ends_.push_back({pid, *status, now_unix_ns()});
+  // The watch and whoever reaps may both see the same end.
+  const bool known = std::ranges::any_of(ends_, [&end](const BadEnd& other) {
+    return other.pid == end.pid && other.wait_status == end.wait_status &&
+           end.at_unix_ns - other.at_unix_ns < seen_twice_ns;
+  });
+  if (!known && ends_.size() < most_ends) ends_.push_back(end);
 }
 
 void EndWatch::watch(const std::stop_token& stop) {

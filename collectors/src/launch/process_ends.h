@@ -32,6 +32,8 @@ class EndWatch {
   static constexpr std::size_t most_watched = 2048;  ///< each costs a descriptor
   static constexpr std::size_t most_ends = 4096;
 
+  /// Of a process that this one has reaped, which may have been faster than the watch.
+  void note_reaped(pid_t pid, int wait_status);
   /// "HOST PID STATUS NS;...", as the manifest has it, in the order of the ends; may be empty.
   [[nodiscard]] std::string text() const;
 
@@ -39,6 +41,7 @@ class EndWatch {
   void watch(const std::stop_token& stop);
   void find_processes();
   void note_end(pid_t pid, int descriptor);
+  void add(const BadEnd& end);
 
   std::map<ProcessKey, int> descriptors_;
   mutable std::mutex mutex_;

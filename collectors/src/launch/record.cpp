@@ -339,8 +339,8 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   EndWatch ends;
   std::optional<HangWatch> hangs;
   if (options.hang_after_s > 0 && options.judge_hang) hangs.emplace(options, folders.out.path);
-  RecordOutcome outcome{
-      .status = watch_over({child.process, signals}, {watcher, EndedSegments{spool}, settings}, toggle, options.talk)};
+  RecordOutcome outcome{.status = watch_over({child.process, signals}, {watcher, ends, EndedSegments{spool}, settings},
+                                             toggle, options.talk)};
   outcome.summary.notes = environment.warnings;
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(

@@ -7,6 +7,7 @@
 
 #include "child_process.h"
 #include "ended_segments.h"
+#include "process_ends.h"
 #include "rankscope/collectors/record.h"
 #include "settings/inject_settings.h"
 #include "spool/recording_switch.h"
@@ -32,6 +33,7 @@ struct Toggle {
 /// What is done again and again.
 struct Watch {
   Watcher& watcher;
+  EndWatch& ends;
   EndedSegments ended;
   const InjectSettings& settings;
   bool is_over = false;  ///< the recording, not the command

@@ -6,9 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
+
+#include "launch/child_process.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -41,6 +45,26 @@ TEST(EndWatch, NotesTheSignalThatEndedAProcess) {
   EXPECT_TRUE(appears(watch, std::to_string(killed) + " 9 ")) << watch.text();
   int status = 0;
   waitpid(killed, &status, 0);
+}
+
+TEST(EndWatch, NotesAProcessThatIsReapedBeforeItLooks) {
+  EndWatch watch;
+  const pid_t child = fork();
+  if (child == 0) _exit(3);
+  std::optional<int> status;
+  while (!status) status = reap(child, [&watch](pid_t pid, int state) { watch.note_reaped(pid, state); });
+  EXPECT_EQ(*status, 3);
+  EXPECT_NE(watch.text().find(std::to_string(child) + " 768 "), std::string::npos) << watch.text();
+}
+
+TEST(EndWatch, AnEndThatIsSeenTwiceIsListedOnce) {
+  EndWatch watch;
+  watch.note_reaped(123, 9);
+  watch.note_reaped(123, 9);
+  watch.note_reaped(124, 0);
+  const std::string text = watch.text();
+  EXPECT_EQ(std::ranges::count(text, ';'), 0) << text;
+  EXPECT_NE(text.find(" 123 9 "), std::string::npos) << text;
 }
 
 TEST(EndWatch, SaysNothingOfAProcessThatExitedWell) {
