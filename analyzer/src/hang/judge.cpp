@@ -50,6 +50,14 @@ bool only_just_begun(const JobProgress& job, const WaitedOperation& operation, c
          });
 }
 
+bool ended_alike(const JobProgress& job, std::uint32_t one, std::uint32_t other) {
+  const auto how = [&job](std::uint32_t rank) {
+    const EndOfProcess& end = job.ranks.at(rank).end;
+    return std::tuple(end.life, end.signal, end.exit_status, end.note);
+  };
+  return how(one) == how(other);
+}
+
 class Judge {
  public:
   explicit Judge(const JobProgress& job) : job_(job), graph_(job) {}
@@ -95,9 +103,10 @@ void Judge::add(const WaitRoot& root) {
 
 void Judge::add_found(FoundRoot found) {
   const auto same = std::ranges::find_if(found_, [&](const FoundRoot& other) {
+    if (found.kind == HangKind::dead)
+      return other.kind == found.kind && ended_alike(job_, other.ranks.front(), found.ranks.front());
     return other.kind == found.kind && other.operation == found.operation && other.certainty == found.certainty &&
-           other.mismatch.empty() && found.mismatch.empty() && found.kind != HangKind::dead &&
-           found.kind != HangKind::stuck_outside;
+           other.mismatch.empty() && found.mismatch.empty() && found.kind != HangKind::stuck_outside;
   });
   if (same == found_.end()) return found_.push_back(std::move(found)), void();
   same->ranks.insert(same->ranks.end(), found.ranks.begin(), found.ranks.end());

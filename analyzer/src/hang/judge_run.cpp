@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <string_view>
 
@@ -16,6 +17,8 @@
 namespace rankscope::analyzer {
 namespace hang {
 namespace {
+
+constexpr std::int64_t killed_together_ns = 1'000'000'000;
 
 EndOfProcess end_of(const Process& process, const ProcessEnd* end) {
   EndOfProcess known;
@@ -50,6 +53,7 @@ class RunJudge {
     const StepsResult steps = find_steps(run_, clocks_, {});
     for (const Finding& finding : find_lost_ranks(run_, steps.all, clocks_))
       if (finding.id == finding_id::rank_lost || finding.id == finding_id::lost_at_start) mark_lost(finding);
+    mark_other_dead();
     HangReport report = judge(job_);
     if (report.roots.empty() && lost_) report.roots.push_back(root_without_waiting());
     if (lost_ && report.verdict == HangVerdict::finished) report.verdict = verdict_of_loss();
@@ -77,6 +81,20 @@ class RunJudge {
     progress.end = std::move(end);
     lost_ = rank;
     why_ = finding.evidence;
+  }
+
+  /// Those that ended by themselves beside the first: by a fault of their own, or killed together with it, as the
+  /// out-of-memory killer does. Whoever waited for another then may only have noticed its end.
+  void mark_other_dead() {
+    const ProcessEnd* const first = lost_ ? find_end(ends_, run_, run_.process_of(*lost_)) : nullptr;
+    for (const RankId rank : run_.ranks()) {
+      const ProcessEnd* const end = find_end(ends_, run_, run_.process_of(rank));
+      RankProgress& progress = job_.ranks.at(rank.value);
+      if (rank == lost_ || end == nullptr || !progress.open.empty()) continue;
+      const bool killed_with_it = first != nullptr && first->signal == SIGKILL && end->signal == SIGKILL &&
+                                  end->at_unix_ns - first->at_unix_ns < killed_together_ns;
+      if (is_own_fault(end->signal) || killed_with_it) progress.end = end_of(run_.process_of(rank), end);
+    }
   }
 
   [[nodiscard]] bool everything_ended_well() const {

@@ -237,6 +237,18 @@ bool stopped_together(std::span<const Suspect> suspects, std::size_t ranks) {
   });
 }
 
+/// All ends were seen, and all ranks but one were asked to end: that one ended by itself, and they with it.
+bool one_ended_by_itself(const Run& run, std::span<const Suspect> suspects) {
+  const hang::ProcessEnds seen = hang::process_ends_of(run);
+  std::size_t asked = 0;
+  for (const Suspect& suspect : suspects) {
+    const hang::ProcessEnd* const end = hang::find_end(seen, run, *suspect.process);
+    if (end == nullptr) return false;
+    if (hang::asks_to_end(end->signal)) ++asked;
+  }
+  return asked + 1 == suspects.size();
+}
+
 constexpr nanoseconds one_end{1'000'000'000};  // a signal reaches all processes of a job within this
 
 /// The recorder was asked to end the job and all ranks ended then, whichever of them was the first: none before it was
@@ -368,7 +380,7 @@ std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>
     findings.push_back(lost_at_start(suspects, absent, ends));
   } else if (was_asked_to_end(run, suspects, ends)) {
     findings.push_back(asked_finding(run, steps, suspects));
-  } else if (stopped_together(suspects, run.ranks().size())) {
+  } else if (stopped_together(suspects, run.ranks().size()) && !one_ended_by_itself(run, suspects)) {
     findings.push_back(stopped_finding(steps, suspects));
   } else if (!suspects.empty()) {
     const Suspect& lost = first_lost(run, clocks, suspects, ends);

@@ -55,7 +55,7 @@ std::string root_sentence(const HangRoot& root) {
       return format("{} named another root in {}", ranks, operation);
     case HangKind::dead:
       return format("{} {}{}{}{}", ranks,
-                    root.signal        ? "was killed"
+                    root.signal        ? std::string{hang::verb(count, "was killed", "were killed")}
                     : root.exit_status ? format("exited with status {}", *root.exit_status)
                                        : "ended",
                     root.step ? format(" in step {}", *root.step) : "",

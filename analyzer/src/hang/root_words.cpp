@@ -93,7 +93,9 @@ std::string later_end_clause(const RankProgress& progress) {
 
 std::string dead_evidence(const JobProgress& job, const FoundRoot& found) {
   const RankProgress& progress = job.ranks.at(found.ranks.front());
-  return format("{}{}; {}", ending_clause(progress.end), place_clause(progress), waiting_clause(job, *found.operation));
+  const std::string waiting = waiting_clause(job, *found.operation);
+  if (found.ranks.size() == 1) return format("{}{}; {}", ending_clause(progress.end), place_clause(progress), waiting);
+  return format("of each of {}: {}; {}", ranks_words(found.ranks), ending_clause(progress.end), waiting);
 }
 
 std::string no_dump_evidence(const JobProgress& job, const FoundRoot& found) {
@@ -209,12 +211,18 @@ HangRoot root_in_words(const JobProgress& job, const WaitGraph&, const FoundRoot
         found.mismatch.empty() || found.mismatched_call.sequence < 0 ? found.operation->call : found.mismatched_call;
     root.operation = operation_of(job, call, found.operation);
   }
-  const auto progress = found.ranks.size() == 1 ? job.ranks.find(found.ranks.front()) : job.ranks.end();
-  if (progress != job.ranks.end()) {
-    const RankProgress& rank = progress->second;
+  // Several dead ranks ended alike.
+  const auto first =
+      found.ranks.size() == 1 || found.kind == HangKind::dead ? job.ranks.find(found.ranks.front()) : job.ranks.end();
+  if (first != job.ranks.end()) {
+    const RankProgress& rank = first->second;
     const EndOfProcess& end = rank.end.life == Life::unknown ? rank.end_after_hang : rank.end;
     if (end.life == Life::signalled) root.signal = end.signal;
     if (end.life == Life::exited) root.exit_status = end.exit_status;
+  }
+  const auto progress = found.ranks.size() == 1 ? job.ranks.find(found.ranks.front()) : job.ranks.end();
+  if (progress != job.ranks.end()) {
+    const RankProgress& rank = progress->second;
     root.step = rank.place.step;
     root.range = printable(rank.place.range);
     for (const std::string& line : rank.place.stack) root.stack.push_back(printable(line));

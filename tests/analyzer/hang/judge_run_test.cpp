@@ -127,6 +127,51 @@ TEST(HangOfRun, ARankThatIsKilledAfterItsPeersHungAndKeepsItsSignal) {
   EXPECT_THAT(report.roots[0].evidence, HasSubstr("its process was ended by SIGKILL"));
 }
 
+// Ranks 1 and 3 end in their second step; ranks 0 and 2 wait for both, and are ended by the launcher.
+HangReport two_dead_of_four(std::string_view ends) {
+  std::string text = "@run clock=same_host world_size=4 origin_unix=1000 meta.process_ends=\"";
+  text += ends;
+  text +=
+      ";n0 10 15 1360;n0 12 15 1361\"\n@group dp 0,1,2,3\n"
+      "@rank 0 pid=10 host=n0 recorded=0:260 ended=vanished\n@rank 1 pid=11 host=n0 recorded=0:120 ended=vanished\n"
+      "@rank 2 pid=12 host=n0 recorded=0:255 ended=vanished\n@rank 3 pid=13 host=n0 recorded=0:125 ended=vanished\n"
+      "0 step 0 100 step index=1\n1 step 0 100 step index=1\n2 step 0 100 step index=1\n3 step 0 100 step index=1\n"
+      "0 comm 50 90 allreduce group=dp\n1 comm 60 90 allreduce group=dp\n"
+      "2 comm 55 90 allreduce group=dp\n3 comm 55 90 allreduce group=dp\n"
+      "0 comm 150 - allreduce group=dp state=started\n2 comm 160 - allreduce group=dp state=started\n";
+  return judge_run(*run_of(text));
+}
+
+TEST(HangOfRun, RanksThatWereKilledTogetherAreOneRoot) {
+  const HangReport report = two_dead_of_four("n0 11 9 1130;n0 13 9 1140");
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::dead);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}, RankId{3}));
+  EXPECT_EQ(report.roots[0].signal, 9);
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("of each of ranks 1, 3: its process was ended by SIGKILL"));
+}
+
+TEST(HangOfRun, RanksThatDiedOfDifferentCausesAreTwoRoots) {
+  const HangReport report = two_dead_of_four("n0 11 9 1130;n0 13 11 1140");
+  ASSERT_EQ(report.roots.size(), 2U);
+  EXPECT_EQ(report.roots[0].signal, 9);
+  EXPECT_EQ(report.roots[1].signal, 11);
+  EXPECT_EQ(report.roots[1].kind, HangKind::dead);
+}
+
+TEST(HangOfRun, ARankThatIsKilledInAnOperationThatAllEnteredIsNamed) {
+  const HangReport report = judge_run(
+      *run_of("@run clock=same_host world_size=2 origin_unix=1000 meta.process_ends=\"n0 11 9 1190;n0 10 15 1300\"\n"
+              "@group dp 0,1\n@rank 0 pid=10 host=n0 recorded=0:200 ended=vanished\n"
+              "@rank 1 pid=11 host=n0 recorded=0:180 ended=vanished\n"
+              "0 step 0 200 step index=4 cut=end\n1 step 0 180 step index=4 cut=end\n"
+              "0 comm 150 - allreduce group=dp state=started\n1 comm 160 - allreduce group=dp state=started\n"));
+  EXPECT_EQ(report.verdict, HangVerdict::crash);
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
+  EXPECT_EQ(report.roots[0].signal, 9);
+}
+
 TEST(HangOfRun, ACleanRunHasNoRoots) {
   const HangReport report =
       judge_run(*run_of("@run clock=same_host world_size=2\n@group dp 0,1\n"
