@@ -24,8 +24,10 @@ collectors::HangSeen judge_live_hang(const std::filesystem::path& out) {
   for (const analyzer::HangRoot& root : report.roots) {
     if (root.kind == analyzer::HangKind::dead) continue;
     for (const RankId rank : root.ranks)
-      if (std::ranges::binary_search((*run)->ranks(), rank))
-        seen.processes.push_back({rank.value, (*run)->process_of(rank).pid});
+      if (std::ranges::binary_search((*run)->ranks(), rank)) {
+        const Process& process = (*run)->process_of(rank);
+        seen.processes.push_back({rank.value, process.pid, std::string{(*run)->text(process.host)}});
+      }
   }
   return seen;
 }

@@ -11,6 +11,8 @@
 #include <fstream>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
+#include "spool/segment_names.h"
 #include "talk.h"
 
 extern char** environ;
@@ -61,16 +63,17 @@ bool is_installed(std::string_view program) {
 
 /// Writes the stacks of some processes into files of the folder; what it starts, or why nothing, for the user.
 std::string start_stack_dumps(const std::vector<HungProcess>& processes, const fs::path& folder) {
-  if (processes.empty()) return {};
+  if (processes.empty())
+    return "rankscope: the stacks of the stuck ranks were not written, because none of them runs on this host\n";
   const bool py_spy = is_installed("py-spy");
   if (!py_spy && !is_installed("gdb"))
     return "rankscope: the stacks of the stuck ranks were not written, because neither py-spy nor gdb is installed\n";
   for (const HungProcess& process : processes) {
     const std::string file = (folder / format("rank-{}-stacks.txt", process.rank)).string();
     const std::string command =
-        py_spy
-            ? R"(timeout 30 py-spy dump --native --pid "$1" > "$2" 2>&1 || timeout 30 py-spy dump --pid "$1" > "$2" 2>&1)"
-            : R"(timeout 60 gdb -p "$1" -batch -ex "thread apply all backtrace" > "$2" 2>&1)";
+        py_spy ? R"(timeout -s INT -k 10 30 py-spy dump --native --pid "$1" > "$2" 2>&1 || )"
+                 R"(timeout -s INT -k 10 30 py-spy dump --pid "$1" > "$2" 2>&1)"
+               : R"(timeout -s INT -k 10 60 gdb -p "$1" -batch -ex "thread apply all backtrace" > "$2" 2>&1)";
     if (!start_shell(command, {std::to_string(process.pid), file}))
       return "rankscope: the stacks of the stuck ranks were not written, because no shell could be started\n";
   }
@@ -79,6 +82,20 @@ std::string start_stack_dumps(const std::vector<HungProcess>& processes, const f
 }
 
 }  // namespace
+
+Whereabouts whereabouts_of(std::int64_t pid, const fs::path& spool) {
+  bool was_here = false;
+  for (const fs::path& folder : {spool, spool / recording::outside_folder}) {
+    std::error_code error;
+    for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
+      const auto process = process_of_segment(entry->path().filename().string());
+      if (!process || process->pid != pid) continue;
+      was_here = true;
+      if (start_of(process->pid) == process->start && !has_ended(process->pid)) return Whereabouts::here;
+    }
+  }
+  return was_here ? Whereabouts::gone : Whereabouts::unknown;
+}
 
 bool StandstillClock::stands_still(const recording::LiveView& view, Time now) {
   std::vector<std::uint64_t> moves;
@@ -105,8 +122,11 @@ bool StandstillClock::stands_still(const recording::LiveView& view, Time now) {
   return true;
 }
 
-HangWatch::HangWatch(const RecordOptions& options, fs::path out)
-    : options_(options), out_(std::move(out)), thread_([this](const std::stop_token& stop) { watch(stop); }) {}
+HangWatch::HangWatch(const RecordOptions& options, fs::path out, fs::path spool)
+    : options_(options),
+      out_(std::move(out)),
+      spool_(std::move(spool)),
+      thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 HangWatch::~HangWatch() {
   thread_.request_stop();
@@ -151,7 +171,11 @@ void HangWatch::report() {
   file.close();
   if (error || !file)
     say(options_.talk, format("rankscope: cannot write the verdict to {}\n", (folder / "verdict.txt").string()));
-  say(options_.talk, start_stack_dumps(seen.processes, folder));
+  std::vector<HungProcess> here = seen.processes;
+  std::erase_if(here, [this](const HungProcess& process) {
+    return process.host != host_name() || whereabouts_of(process.pid, spool_) != Whereabouts::here;
+  });
+  if (!seen.processes.empty()) say(options_.talk, start_stack_dumps(here, folder));
   if (options_.on_hang.empty()) return;
   if (!start_shell(options_.on_hang, {}))
     say(options_.talk, "rankscope: the command of --on-hang could not be started\n");

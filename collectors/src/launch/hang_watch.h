@@ -35,10 +35,19 @@ class StandstillClock {
   bool told_ = false;
 };
 
+/// Where a process is that left a segment in the spool of this recorder.
+enum class Whereabouts : std::uint8_t {
+  here,     ///< it runs on this host under that number
+  gone,     ///< it ran here, and has ended
+  unknown,  ///< on another host, or in a container with numbers and a name of its own
+};
+/// By the names of the segments, which tell host, number and start: the number alone may mean another process by now.
+[[nodiscard]] Whereabouts whereabouts_of(std::int64_t pid, const std::filesystem::path& spool);
+
 /// Watches a recording while it lives; needs RecordOptions::judge_hang.
 class HangWatch {
  public:
-  HangWatch(const RecordOptions& options, std::filesystem::path out);
+  HangWatch(const RecordOptions& options, std::filesystem::path out, std::filesystem::path spool);
   HangWatch(const HangWatch&) = delete;
   HangWatch& operator=(const HangWatch&) = delete;
   ~HangWatch();
@@ -52,6 +61,7 @@ class HangWatch {
 
   const RecordOptions& options_;
   std::filesystem::path out_;
+  std::filesystem::path spool_;
   mutable std::mutex mutex_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::jthread thread_;  // last: it uses all of the above

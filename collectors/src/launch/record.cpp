@@ -338,7 +338,7 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   Watcher watcher{spool, child.process, settings.rank_env};
   EndWatch ends;
   std::optional<HangWatch> hangs;
-  if (options.hang_after_s > 0 && options.judge_hang) hangs.emplace(options, folders.out.path);
+  if (options.hang_after_s > 0 && options.judge_hang) hangs.emplace(options, folders.out.path, spool);
   RecordOutcome outcome{.status = watch_over({child.process, signals}, {watcher, ends, EndedSegments{spool}, settings},
                                              toggle, options.talk)};
   outcome.summary.notes = environment.warnings;

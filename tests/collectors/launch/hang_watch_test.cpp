@@ -1,6 +1,13 @@
 #include "launch/hang_watch.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "spool/segment_names.h"
+#include "support/temporary_folder.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -51,6 +58,19 @@ TEST(Standstill, AJobWhoseRanksHaveEndedDoesNotHang) {
   EXPECT_FALSE(clock.stands_still(view, at_second(0)));
   EXPECT_FALSE(clock.stands_still(view, at_second(100)));
   EXPECT_FALSE(clock.stands_still({}, at_second(200)));
+}
+
+TEST(Whereabouts, AreKnownByHostNumberAndStart) {
+  const testing::TemporaryFolder folder;
+  const auto segment = [&folder](const std::string& name) { std::ofstream{folder / name}; };
+  const pid_t own = getpid();
+  EXPECT_EQ(whereabouts_of(own, folder.path()), Whereabouts::unknown) << "it left no segment here";
+  segment("another-host-" + std::to_string(own) + "-" + std::to_string(start_of(own)) + ".rseg");
+  EXPECT_EQ(whereabouts_of(own, folder.path()), Whereabouts::unknown);
+  segment(host_name() + "-" + std::to_string(own) + "-1.rseg");
+  EXPECT_EQ(whereabouts_of(own, folder.path()), Whereabouts::gone) << "the number belongs to another process by now";
+  segment(segment_stem(own) + ".rseg");
+  EXPECT_EQ(whereabouts_of(own, folder.path()), Whereabouts::here);
 }
 
 }  // namespace

@@ -27,12 +27,13 @@ enum class Gpus : std::uint8_t { may_be_used, not_used };   ///< by the command;
 struct HungProcess {
   std::int64_t rank = 0;
   std::int64_t pid = 0;
+  std::string host{};
 };
 /// A verdict on a job that stands still.
 struct HangSeen {
   std::string headline{};                ///< a sentence
   std::string text{};                    ///< what stderr shows
-  std::vector<HungProcess> processes{};  ///< on this host, whose stacks are of interest
+  std::vector<HungProcess> processes{};  ///< whose stacks are of interest, on any host
 };
 
 /// What `record` is told, on its command line or by the verb `train`.
