@@ -21,6 +21,9 @@ collectors::HangSeen judge_live_hang(const std::filesystem::path& out) {
   const analyzer::HangReport report = analyzer::judge_run(**run, now_unix_ns());
   collectors::HangSeen seen{.headline = analyzer::hang_headline(report),
                             .text = analyzer::render_hang_text(report, analyzer::Colour::no)};
+  // What cannot be told may be a hang.
+  seen.stuck = report.verdict != analyzer::HangVerdict::running && report.verdict != analyzer::HangVerdict::finished &&
+               report.verdict != analyzer::HangVerdict::slow;
   for (const analyzer::HangRoot& root : report.roots) {
     if (root.kind == analyzer::HangKind::dead) continue;
     for (const RankId rank : root.ranks)

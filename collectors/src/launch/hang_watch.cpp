@@ -109,6 +109,7 @@ bool StandstillClock::stands_still(const recording::LiveView& view, Time now) {
     // Samples of the code are marks, and go on in a process that is stuck.
     moves.push_back(process.events - std::min(process.events, process.marks));
     moves.push_back(process.ended ? 1 : 0);
+    moves.push_back(process.dropped);  // it works, but the ring is full
   }
   if (!any_rank || view.behind_bytes > 0 || moves != seen_ || !since_) {
     seen_ = std::move(moves);
@@ -122,10 +123,11 @@ bool StandstillClock::stands_still(const recording::LiveView& view, Time now) {
   return true;
 }
 
-HangWatch::HangWatch(const RecordOptions& options, fs::path out, fs::path spool)
+HangWatch::HangWatch(const RecordOptions& options, fs::path out, fs::path spool, std::function<bool()> records_now)
     : options_(options),
       out_(std::move(out)),
       spool_(std::move(spool)),
+      records_now_(std::move(records_now)),
       thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 HangWatch::~HangWatch() {
@@ -148,12 +150,30 @@ void HangWatch::watch(const std::stop_token& stop) {
   std::condition_variable_any wake;
   std::unique_lock lock{sleeping};
   while (!wake.wait_for(lock, stop, period, [&stop] { return stop.stop_requested(); })) {
-    if (clock.stands_still(reader.poll(), std::chrono::steady_clock::now())) report();
+    if (!records_now_()) {
+      clock.forget();
+      continue;
+    }
+    recording::LiveView view = reader.poll();
+    mark_gone(view);
+    if (clock.stands_still(view, std::chrono::steady_clock::now()) && !report()) clock.forget();
   }
 }
 
-void HangWatch::report() {
+/// A process that was killed never says that it ended.
+void HangWatch::mark_gone(recording::LiveView& view) const {
+  for (recording::LiveProcess& process : view.processes)
+    if (process.rank >= 0 && !process.ended) process.ended = whereabouts_of(process.pid, spool_) == Whereabouts::gone;
+}
+
+bool HangWatch::report() {
   const HangSeen seen = options_.judge_hang(out_);
+  if (!seen.stuck) {
+    if (options_.talk == Talk::verbose)
+      say(options_.talk, format("rankscope: no rank has recorded anything for {} s, but no rank waits for another\n",
+                                options_.hang_after_s));
+    return false;
+  }
   say(options_.talk, format("rankscope: no rank has recorded anything for {} s; the job may hang\n{}",
                             options_.hang_after_s, seen.text));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -176,9 +196,10 @@ void HangWatch::report() {
     return process.host != host_name() || whereabouts_of(process.pid, spool_) != Whereabouts::here;
   });
   if (!seen.processes.empty()) say(options_.talk, start_stack_dumps(here, folder));
-  if (options_.on_hang.empty()) return;
+  if (options_.on_hang.empty()) return true;
   if (!start_shell(options_.on_hang, {}))
     say(options_.talk, "rankscope: the command of --on-hang could not be started\n");
+  return true;
 }
 
 }  // namespace rankscope::collectors

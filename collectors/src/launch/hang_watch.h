@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -27,6 +28,8 @@ class StandstillClock {
   explicit StandstillClock(std::chrono::nanoseconds patience) : patience_(patience) {}
   /// True once for each standstill: no process with a rank has written an event for the time allowed.
   [[nodiscard]] bool stands_still(const recording::LiveView& view, Time now);
+  /// Starts anew: nothing was expected meanwhile, or the job was found to do well.
+  void forget() { since_.reset(); }
 
  private:
   std::chrono::nanoseconds patience_;
@@ -47,7 +50,9 @@ enum class Whereabouts : std::uint8_t {
 /// Watches a recording while it lives; needs RecordOptions::judge_hang.
 class HangWatch {
  public:
-  HangWatch(const RecordOptions& options, std::filesystem::path out, std::filesystem::path spool);
+  /// `records_now`: false while no events are expected, and so none are missed.
+  HangWatch(const RecordOptions& options, std::filesystem::path out, std::filesystem::path spool,
+            std::function<bool()> records_now);
   HangWatch(const HangWatch&) = delete;
   HangWatch& operator=(const HangWatch&) = delete;
   ~HangWatch();
@@ -57,11 +62,14 @@ class HangWatch {
 
  private:
   void watch(const std::stop_token& stop);
-  void report();
+  void mark_gone(recording::LiveView& view) const;
+  /// False: the job only pauses.
+  bool report();
 
   const RecordOptions& options_;
   std::filesystem::path out_;
   std::filesystem::path spool_;
+  std::function<bool()> records_now_;
   mutable std::mutex mutex_;
   std::vector<std::pair<std::string, std::string>> metadata_;
   std::jthread thread_;  // last: it uses all of the above

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include "child_process.h"
@@ -75,6 +76,11 @@ Result<void> check(const RecordOptions& options) {
                 format("--hang-after must be {} (is {})", number_words<double>({.least = 0}), options.hang_after_s));
   if (options.hang_after_s == 0 && !options.on_hang.empty())
     return fail(ErrorKind::usage, "--on-hang needs --hang-after SECONDS");
+  if (options.hang_after_s > 0 && (!options.window.empty() || options.toggle == "cuda"))
+    return fail(ErrorKind::usage,
+                format("--hang-after cannot be used with {}, because a rank that is not recorded looks like one that "
+                       "stands still",
+                       options.window.empty() ? "--toggle cuda" : "--window"));
   if (options.pytorch == PyTorch::expected) {
     RS_TRY(const SourceSet sources, sources_from(options.collect));
     if (!sources.has(Source::annotate))
@@ -125,6 +131,14 @@ Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) 
   RS_TRY(toggle.recording, RecordingSwitch::make(spool));
   say(options.talk, format("rankscope: not recording yet; kill -{} {} turns recording on\n", options.toggle, getpid()));
   return toggle;
+}
+
+/// True while events are expected: not after --duration, nor while --toggle has switched them off.
+std::function<bool()> records_now(const Toggle& toggle, const InjectSettings& settings) {
+  return [on = toggle.signal == 0 ? nullptr : toggle.is_on, until = settings.until_ns] {
+    if (until != 0 && static_cast<std::int64_t>(recording::TickClock::now_monotonic()) > until) return false;
+    return on == nullptr || on->load();
+  };
 }
 
 /// OUT and the spool; both are removed again, as if nothing had been begun, unless they are kept.
@@ -338,7 +352,8 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   Watcher watcher{spool, child.process, settings.rank_env};
   EndWatch ends;
   std::optional<HangWatch> hangs;
-  if (options.hang_after_s > 0 && options.judge_hang) hangs.emplace(options, folders.out.path, spool);
+  if (options.hang_after_s > 0 && options.judge_hang)
+    hangs.emplace(options, folders.out.path, spool, records_now(toggle, settings));
   RecordOutcome outcome{.status = watch_over({child.process, signals}, {watcher, ends, EndedSegments{spool}, settings},
                                              toggle, options.talk)};
   outcome.summary.notes = environment.warnings;

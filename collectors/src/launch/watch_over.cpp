@@ -35,6 +35,7 @@ class Round {
 void Toggle::turn(Talk talk) {
   const bool on = recording->toggle();
   was_on = was_on || on;
+  *is_on = on;
   say(talk, on ? "rankscope: recording\n" : "rankscope: not recording\n");
 }
 

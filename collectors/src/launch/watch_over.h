@@ -1,6 +1,8 @@
 // What `record` does while its command runs.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 
 #include <sys/types.h>
@@ -26,6 +28,7 @@ struct Toggle {
   int signal = 0;  ///< 0: there is none
   std::optional<RecordingSwitch> recording{};
   bool was_on = false;
+  std::shared_ptr<std::atomic<bool>> is_on = std::make_shared<std::atomic<bool>>(false);  ///< for other threads
 
   void turn(Talk talk);
 };

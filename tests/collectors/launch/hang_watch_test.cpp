@@ -51,6 +51,26 @@ TEST(Standstill, BeforeTheFirstStepThePatienceIsLonger) {
   EXPECT_TRUE(clock.stands_still(view_of(10, 0), at_second(60)));
 }
 
+TEST(Standstill, AFullRingIsMovement) {
+  StandstillClock clock{seconds{5}};
+  recording::LiveView view = view_of(10, 1);
+  EXPECT_FALSE(clock.stands_still(view, at_second(0)));
+  view.processes.front().dropped = 3;
+  EXPECT_FALSE(clock.stands_still(view, at_second(5)));
+  EXPECT_TRUE(clock.stands_still(view, at_second(10)));
+}
+
+TEST(Standstill, BeginsAnewOnceItIsForgotten) {
+  StandstillClock clock{seconds{5}};
+  EXPECT_FALSE(clock.stands_still(view_of(10, 1), at_second(0)));
+  clock.forget();
+  EXPECT_FALSE(clock.stands_still(view_of(10, 1), at_second(6))) << "nothing was expected before";
+  EXPECT_TRUE(clock.stands_still(view_of(10, 1), at_second(11)));
+  clock.forget();
+  EXPECT_FALSE(clock.stands_still(view_of(10, 1), at_second(12)));
+  EXPECT_TRUE(clock.stands_still(view_of(10, 1), at_second(17))) << "it may hang by now";
+}
+
 TEST(Standstill, AJobWhoseRanksHaveEndedDoesNotHang) {
   StandstillClock clock{seconds{5}};
   recording::LiveView view = view_of(10, 1);
@@ -58,6 +78,22 @@ TEST(Standstill, AJobWhoseRanksHaveEndedDoesNotHang) {
   EXPECT_FALSE(clock.stands_still(view, at_second(0)));
   EXPECT_FALSE(clock.stands_still(view, at_second(100)));
   EXPECT_FALSE(clock.stands_still({}, at_second(200)));
+}
+
+TEST(HangAfter, NeedsARecordingThatIsAlwaysOn) {
+  RecordOptions options;
+  options.command = {"true"};
+  options.hang_after_s = 5;
+  options.window = "1,1,1,1";
+  const auto with_window = run_recorded(options);
+  ASSERT_FALSE(with_window);
+  EXPECT_EQ(with_window.error().kind, ErrorKind::usage);
+  EXPECT_NE(with_window.error().message.find("--window"), std::string::npos) << with_window.error().message;
+  options.window.clear();
+  options.toggle = "cuda";
+  const auto toggled = run_recorded(options);
+  ASSERT_FALSE(toggled);
+  EXPECT_NE(toggled.error().message.find("--toggle cuda"), std::string::npos) << toggled.error().message;
 }
 
 TEST(Whereabouts, AreKnownByHostNumberAndStart) {

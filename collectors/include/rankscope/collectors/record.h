@@ -31,6 +31,7 @@ struct HungProcess {
 };
 /// A verdict on a job that stands still.
 struct HangSeen {
+  bool stuck = true;                     ///< false: all that is open has only just begun, or nobody waits
   std::string headline{};                ///< a sentence
   std::string text{};                    ///< what stderr shows
   std::vector<HungProcess> processes{};  ///< whose stacks are of interest, on any host
