@@ -130,9 +130,11 @@ HangWatch::HangWatch(const RecordOptions& options, fs::path out, fs::path spool,
       records_now_(std::move(records_now)),
       thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
-HangWatch::~HangWatch() {
+HangWatch::~HangWatch() { stop(); }
+
+void HangWatch::stop() {
   thread_.request_stop();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 std::vector<std::pair<std::string, std::string>> HangWatch::metadata() const {
@@ -149,15 +151,14 @@ void HangWatch::watch(const std::stop_token& stop) {
   std::mutex sleeping;
   std::condition_variable_any wake;
   std::unique_lock lock{sleeping};
-  while (!wake.wait_for(lock, stop, period, [&stop] { return stop.stop_requested(); })) {
-    if (!records_now_()) {
-      clock.forget();
-      continue;
-    }
-    recording::LiveView view = reader.poll();
-    mark_gone(view);
-    if (clock.stands_still(view, std::chrono::steady_clock::now()) && !report()) clock.forget();
-  }
+  while (!wake.wait_for(lock, stop, period, [&stop] { return stop.stop_requested(); })) look(reader, clock);
+}
+
+void HangWatch::look(recording::LiveReader& reader, StandstillClock& clock) {
+  if (!records_now_()) return clock.forget();
+  recording::LiveView view = reader.poll();
+  mark_gone(view);
+  if (clock.stands_still(view, std::chrono::steady_clock::now()) && !report()) clock.forget();
 }
 
 /// A process that was killed never says that it ended.

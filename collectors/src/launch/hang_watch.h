@@ -57,11 +57,14 @@ class HangWatch {
   HangWatch& operator=(const HangWatch&) = delete;
   ~HangWatch();
 
+  /// Waits for a verdict that is being made; nothing is judged or started after this.
+  void stop();
   /// For the manifest: what was found, and when; empty if the job never stood still.
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> metadata() const;
 
  private:
   void watch(const std::stop_token& stop);
+  void look(recording::LiveReader& reader, StandstillClock& clock);
   void mark_gone(recording::LiveView& view) const;
   /// False: the job only pauses.
   bool report();

@@ -58,9 +58,13 @@ std::int64_t now_unix_ns() {
 EndWatch::EndWatch() : thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 EndWatch::~EndWatch() {
-  thread_.request_stop();
-  thread_.join();
+  stop();
   for (const auto& [key, descriptor] : descriptors_) close(descriptor);
+}
+
+void EndWatch::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
 }
 
 void EndWatch::find_processes() {
@@ -92,23 +96,24 @@ void EndWatch::add(const BadEnd& end) {
 }
 
 void EndWatch::watch(const std::stop_token& stop) {
+  while (!stop.stop_requested()) look(period_ms);
+  look(0);  // those that ended meanwhile
+}
+
+void EndWatch::look(int wait_ms) {
+  find_processes();
   std::vector<pollfd> polled;
   std::vector<ProcessKey> keys;
-  while (!stop.stop_requested()) {
-    find_processes();
-    polled.clear();
-    keys.clear();
-    for (const auto& [key, descriptor] : descriptors_) {
-      polled.push_back({descriptor, POLLIN, 0});
-      keys.push_back(key);
-    }
-    if (poll(polled.data(), polled.size(), period_ms) <= 0) continue;
-    for (std::size_t i = 0; i < polled.size(); ++i) {
-      if (polled[i].revents == 0) continue;
-      note_end(keys[i].pid, polled[i].fd);
-      close(polled[i].fd);
-      descriptors_.erase(keys[i]);
-    }
+  for (const auto& [key, descriptor] : descriptors_) {
+    polled.push_back({descriptor, POLLIN, 0});
+    keys.push_back(key);
+  }
+  if (poll(polled.data(), polled.size(), wait_ms) <= 0) return;
+  for (std::size_t i = 0; i < polled.size(); ++i) {
+    if (polled[i].revents == 0) continue;
+    note_end(keys[i].pid, polled[i].fd);
+    close(polled[i].fd);
+    descriptors_.erase(keys[i]);
   }
 }
 

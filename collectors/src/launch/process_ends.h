@@ -29,6 +29,8 @@ class EndWatch {
   EndWatch& operator=(const EndWatch&) = delete;
   ~EndWatch();
 
+  /// Looks a last time; nothing is noted after this.
+  void stop();
   static constexpr std::size_t most_watched = 2048;  ///< each costs a descriptor
   static constexpr std::size_t most_ends = 4096;
 
@@ -40,6 +42,7 @@ class EndWatch {
  private:
   void watch(const std::stop_token& stop);
   void find_processes();
+  void look(int wait_ms);
   void note_end(pid_t pid, int descriptor);
   void add(const BadEnd& end);
 

@@ -356,6 +356,8 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
     hangs.emplace(options, folders.out.path, spool, records_now(toggle, settings));
   RecordOutcome outcome{.status = watch_over({child.process, signals}, {watcher, ends, EndedSegments{spool}, settings},
                                              toggle, options.talk)};
+  if (hangs) hangs->stop();
+  ends.stop();
   outcome.summary.notes = environment.warnings;
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(

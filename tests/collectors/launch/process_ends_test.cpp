@@ -57,6 +57,18 @@ TEST(EndWatch, NotesAProcessThatIsReapedBeforeItLooks) {
   EXPECT_NE(watch.text().find(std::to_string(child) + " 768 "), std::string::npos) << watch.text();
 }
 
+TEST(EndWatch, NotesNothingAfterItStopped) {
+  const pid_t child = waiting_child();
+  EndWatch watch;
+  std::this_thread::sleep_for(std::chrono::milliseconds{400});
+  watch.stop();
+  kill(child, SIGKILL);
+  std::this_thread::sleep_for(std::chrono::milliseconds{300});
+  EXPECT_EQ(watch.text(), "");
+  int status = 0;
+  waitpid(child, &status, 0);
+}
+
 TEST(EndWatch, AnEndThatIsSeenTwiceIsListedOnce) {
   EndWatch watch;
   watch.note_reaped(123, 9);
