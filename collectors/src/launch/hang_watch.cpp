@@ -12,6 +12,7 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
+#include "settings/rank_environment.h"
 #include "spool/segment_names.h"
 #include "talk.h"
 
@@ -25,13 +26,26 @@ constexpr const char* hang_folder = "hang";
 constexpr std::chrono::milliseconds shortest_period{200};
 constexpr std::chrono::milliseconds longest_period{2000};
 
-/// Starts a shell command that is left to itself; what has ended is reaped with all else. False: no shell was started.
-bool start_shell(const std::string& command, const std::vector<std::string>& arguments) {
+/// Our environment without what would make a command take itself for a rank of the job.
+std::vector<char*> environment_of_no_rank(std::string_view rank_env) {
+  std::vector<char*> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!tells_rank(text.substr(0, text.find('=')), rank_env)) variables.push_back(*entry);
+  }
+  variables.push_back(nullptr);
+  return variables;
+}
+
+}  // namespace
+
+bool start_shell(const std::string& command, const std::vector<std::string>& arguments, std::string_view rank_env) {
   std::vector<std::string> words{"sh", "-c", command, "sh"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  const std::vector<char*> variables = environment_of_no_rank(rank_env);
   // Signals are blocked here so that they can be passed on.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -44,11 +58,18 @@ bool start_shell(const std::string& command, const std::vector<std::string>& arg
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &usual);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  // What the job reads is not for this command.
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   pid_t shell = 0;
-  const int error = posix_spawnp(&shell, "sh", nullptr, &attributes, argv.data(), environ);
+  const int error = posix_spawnp(&shell, "sh", &files, &attributes, argv.data(), variables.data());
+  posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
   return error == 0;
 }
+
+namespace {
 
 bool is_installed(std::string_view program) {
   const char* const path = std::getenv("PATH");
@@ -74,7 +95,7 @@ std::string start_stack_dumps(const std::vector<HungProcess>& processes, const f
         py_spy ? R"(timeout -s INT -k 10 30 py-spy dump --native --pid "$1" > "$2" 2>&1 || )"
                  R"(timeout -s INT -k 10 30 py-spy dump --pid "$1" > "$2" 2>&1)"
                : R"(timeout -s INT -k 10 60 gdb -p "$1" -batch -ex "thread apply all backtrace" > "$2" 2>&1)";
-    if (!start_shell(command, {std::to_string(process.pid), file}))
+    if (!start_shell(command, {std::to_string(process.pid), file}, {}))
       return "rankscope: the stacks of the stuck ranks were not written, because no shell could be started\n";
   }
   return format("rankscope: {} writes the stacks of the stuck ranks to {}\n", py_spy ? "py-spy" : "gdb",
@@ -198,7 +219,7 @@ bool HangWatch::report() {
   });
   if (!seen.processes.empty()) say(options_.talk, start_stack_dumps(here, folder));
   if (options_.on_hang.empty()) return true;
-  if (!start_shell(options_.on_hang, {}))
+  if (!start_shell(options_.on_hang, {}, options_.rank_env))
     say(options_.talk, "rankscope: the command of --on-hang could not be started\n");
   return true;
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -37,6 +38,11 @@ class StandstillClock {
   std::optional<Time> since_;
   bool told_ = false;
 };
+
+/// Starts a shell command that is left to itself, with an empty input and without the variables that tell a rank; what
+/// has ended is reaped with all else. False: no shell was started.
+[[nodiscard]] bool start_shell(const std::string& command, const std::vector<std::string>& arguments,
+                               std::string_view rank_env);
 
 /// Where a process is that left a segment in the spool of this recorder.
 enum class Whereabouts : std::uint8_t {

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "spool/segment_names.h"
 #include "support/temporary_folder.h"
@@ -94,6 +98,25 @@ TEST(HangAfter, NeedsARecordingThatIsAlwaysOn) {
   const auto toggled = run_recorded(options);
   ASSERT_FALSE(toggled);
   EXPECT_NE(toggled.error().message.find("--toggle cuda"), std::string::npos) << toggled.error().message;
+}
+
+TEST(OnHang, TheCommandIsNoRankAndReadsNothing) {
+  const testing::TemporaryFolder folder;
+  const std::string file = (folder / "seen").string();
+  setenv("RANK", "3", 1);
+  setenv("OMPI_COMM_WORLD_RANK", "3", 1);
+  setenv("MY_RANK", "3", 1);
+  setenv("KEPT", "yes", 1);
+  const bool started = start_shell(
+      R"(cat > "$1.part"; echo "<$RANK$OMPI_COMM_WORLD_RANK$MY_RANK$KEPT>" >> "$1.part"; mv "$1.part" "$1")", {file},
+      "MY_RANK");
+  for (const char* const name : {"RANK", "OMPI_COMM_WORLD_RANK", "MY_RANK", "KEPT"}) unsetenv(name);
+  ASSERT_TRUE(started);
+  for (int i = 0; i < 500 && !std::filesystem::exists(file); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds{10});
+  std::string seen;
+  std::getline(std::ifstream{file}, seen);
+  EXPECT_EQ(seen, "<yes>");
 }
 
 TEST(Whereabouts, AreKnownByHostNumberAndStart) {
