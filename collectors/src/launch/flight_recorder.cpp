@@ -32,6 +32,7 @@ std::vector<std::pair<std::string, std::string>> flight_recorder_variables(const
     variables.emplace_back(older, std::move(value));
   };
   for (const DumpSetting& setting : dump_settings) set(setting.name, setting.older, std::string{setting.value});
+  if (spool.empty()) return variables;
   std::error_code error;
   fs::create_directory(spool / flight_recorder_folder, error);
   if (error) return variables;  // PyTorch then writes them where it usually does
@@ -40,10 +41,10 @@ std::vector<std::pair<std::string, std::string>> flight_recorder_variables(const
   return variables;
 }
 
-std::string gather_dumps(const fs::path& spool, const fs::path& out) {
+Result<std::string> gather_dumps(const fs::path& spool, const fs::path& out) {
   std::error_code error;
   const fs::path from = spool / flight_recorder_folder;
-  if (!fs::is_directory(from, error) || fs::is_empty(from, error)) return {};
+  if (!fs::is_directory(from, error) || fs::is_empty(from, error)) return std::string{};
   fs::create_directory(out / flight_recorder_folder, error);
   std::size_t copied = 0;
   for (fs::directory_iterator entry{from, error}, end; !error && entry != end; entry.increment(error)) {
@@ -54,8 +55,8 @@ std::string gather_dumps(const fs::path& spool, const fs::path& out) {
     if (!error) ++copied;
   }
   if (error)
-    return format("cannot copy the dumps of the Flight Recorder to {}: {}", (out / flight_recorder_folder).string(),
-                  error.message());
+    return fail(ErrorKind::cannot_write, format("cannot copy the dumps of the Flight Recorder to {}: {}",
+                                                (out / flight_recorder_folder).string(), error.message()));
   return format("{} of the Flight Recorder: `rankscope hang {}` shows which rank stopped first",
                 counted(copied, "dump"), out.string());
 }

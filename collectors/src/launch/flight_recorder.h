@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "environment.h"
+#include "rankscope/core/result.h"
 
 namespace rankscope::collectors {
 
@@ -14,11 +15,13 @@ namespace rankscope::collectors {
 inline constexpr const char* flight_recorder_folder = "flight_recorder";
 
 /// Variables with which the Flight Recorder keeps the last 2,000 operations and writes them below `spool` if an
-/// operation times out. Nothing of what the user set is changed.
+/// operation times out. Nothing of what the user set is changed. An empty `spool`: the command cannot reach it, as in a
+/// container, and the dumps go where PyTorch usually writes them.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> flight_recorder_variables(
     const Lookup& lookup, const std::filesystem::path& spool);
 
-/// Moves the dumps into the recording. What could not be copied, as a note; else empty.
-[[nodiscard]] std::string gather_dumps(const std::filesystem::path& spool, const std::filesystem::path& out);
+/// Copies the dumps into the recording. A note on them, empty if there are none. After an error (`cannot_write`) the
+/// spool is still needed.
+[[nodiscard]] Result<std::string> gather_dumps(const std::filesystem::path& spool, const std::filesystem::path& out);
 
 }  // namespace rankscope::collectors

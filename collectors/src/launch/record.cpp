@@ -240,7 +240,9 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
     outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
     outcome.summary.metadata.emplace_back("stopped_at_unix_ns", std::to_string(conditions.stopped_at_unix_ns));
   }
-  if (std::string note = gather_dumps(spool, out.path); !note.empty()) outcome.summary.notes.push_back(std::move(note));
+  auto dumps = gather_dumps(spool, out.path);
+  if (dumps && !dumps->empty()) outcome.summary.notes.push_back(*dumps);
+  if (gathered && !dumps) gathered = tl::unexpected<Error>{dumps.error()};
   for (const auto& fact : conditions.seen) outcome.summary.metadata.push_back(fact);
   if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary, spool);
   if (gathered) {
@@ -328,11 +330,11 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   const Lookup lookup = [](const char* name) { return std::getenv(name); };
   RS_TRY(const PyTorchHook hook, pytorch_hook(options, settings.collect, spool, lookup));
   auto environment = command_environment(lookup, settings, library.string(), options.preload, hook.folder);
-  if (options.pytorch == PyTorch::expected)
-    for (auto& variable : flight_recorder_variables(lookup, spool))
-      environment.variables.push_back(std::move(variable));
   const NeededInside needed{library, spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
+  if (options.pytorch == PyTorch::expected)
+    for (auto& variable : flight_recorder_variables(lookup, unseen.empty() ? spool : fs::path{}))
+      environment.variables.push_back(std::move(variable));
   if (!unseen.empty()) {
     environment.warnings.push_back(unseen);
   } else if (settings.follow && !hook.folder.empty()) {

@@ -41,13 +41,31 @@ TEST(FlightRecorder, WhatTheUserSetStays) {
   }
 }
 
+TEST(FlightRecorder, InAContainerThatCannotReachTheSpoolTheDumpsStayWherePyTorchWritesThem) {
+  const auto variables = variables_with(nullptr, {});
+  EXPECT_TRUE(variables.contains("TORCH_NCCL_DUMP_ON_TIMEOUT"));
+  EXPECT_FALSE(variables.contains("TORCH_FR_DUMP_TEMP_FILE"));
+  EXPECT_FALSE(variables.contains("TORCH_NCCL_DEBUG_INFO_TEMP_FILE"));
+}
+
+TEST(FlightRecorder, DumpsThatCannotBeCopiedAreAnErrorSoThatTheSpoolIsKept) {
+  const testing::TemporaryFolder spool;
+  const testing::TemporaryFolder out;
+  std::filesystem::create_directory(spool / flight_recorder_folder);
+  std::ofstream{spool.path() / flight_recorder_folder / "nccl_trace_rank_3"} << "dump";
+  std::ofstream{out.path() / flight_recorder_folder} << "a file where the folder should be";
+  const auto gathered = gather_dumps(spool.path(), out.path());
+  ASSERT_FALSE(gathered);
+  EXPECT_EQ(gathered.error().kind, ErrorKind::cannot_write);
+}
+
 TEST(FlightRecorder, DumpsAreGathered) {
   const testing::TemporaryFolder spool;
   const testing::TemporaryFolder out;
-  EXPECT_THAT(gather_dumps(spool.path(), out.path()), IsEmpty());
+  EXPECT_THAT(gather_dumps(spool.path(), out.path()).value(), IsEmpty());
   std::filesystem::create_directory(spool / flight_recorder_folder);
   std::ofstream{spool.path() / flight_recorder_folder / "nccl_trace_rank_3"} << "dump";
-  EXPECT_THAT(gather_dumps(spool.path(), out.path()), HasSubstr("1 dump"));
+  EXPECT_THAT(gather_dumps(spool.path(), out.path()).value(), HasSubstr("1 dump"));
   EXPECT_EQ(testing::read_file(out.path() / flight_recorder_folder / "nccl_trace_rank_3"), "dump");
 }
 
