@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "live_hang.h"
 #include "outputs.h"
+#include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "run_argument.h"
 #include "say.h"
@@ -21,23 +24,64 @@ struct HangArguments {
   Outputs outputs;
 };
 
-bool is_certain(const analyzer::HangReport& report) {
-  return std::ranges::any_of(
-      report.roots, [](const analyzer::HangRoot& root) { return root.certainty != analyzer::HangCertainty::guess; });
+/// Roots are sorted: the most certain first. A job whose ranks all did well did not hang, whatever an older dump shows.
+bool shows_more(const analyzer::HangReport& dumps, const analyzer::HangReport& run) {
+  if (run.verdict == analyzer::HangVerdict::finished) return false;
+  if (dumps.roots.empty() || run.roots.empty())
+    return run.roots.empty() && dumps.verdict != analyzer::HangVerdict::cannot_tell;
+  return dumps.roots.front().certainty < run.roots.front().certainty;
+}
+
+/// What shows more decides; what the other says is noted beside it.
+analyzer::HangReport joined(analyzer::HangReport run, analyzer::HangReport dumps, const std::string& name_of_dumps) {
+  const bool dumps_decide = shows_more(dumps, run);
+  analyzer::HangReport& chosen = dumps_decide ? dumps : run;
+  const analyzer::HangReport& other = dumps_decide ? run : dumps;
+  chosen.losses.insert(chosen.losses.end(), other.losses.begin(), other.losses.end());
+  chosen.losses.push_back({dumps_decide ? "recording_not_used" : "dumps_not_used",
+                           dumps_decide ? "the recording" : name_of_dumps,
+                           format("shows less: {}", analyzer::hang_headline(other))});
+  return std::move(chosen);
+}
+
+/// The paths that are a recording or traces, and those that are dumps.
+struct SplitPaths {
+  std::vector<std::string> run{};
+  std::vector<std::filesystem::path> dumps{};
+};
+
+SplitPaths split(const std::vector<std::string>& paths) {
+  SplitPaths found;
+  for (const std::string& path : paths)
+    analyzer::holds_dumps(path) ? found.dumps.emplace_back(path), void() : found.run.push_back(path);
+  // A file beside dumps that is no recording is one of them that cannot be read: it is counted as such.
+  if (!found.dumps.empty())
+    std::erase_if(found.run, [&found](const std::string& path) {
+      std::error_code error;
+      const bool folder = std::filesystem::is_directory(path, error);
+      if (!folder) found.dumps.emplace_back(path);
+      return !folder;
+    });
+  return found;
 }
 
 /// Dumps are judged as such; all else is opened as a run.
 Result<analyzer::HangReport> judge(const RunArgument& input) {
   RS_TRY(const analyzer::ImportOptions options, import_options(input));
-  const std::vector<std::filesystem::path> paths{input.paths.begin(), input.paths.end()};
-  if (std::ranges::any_of(paths, analyzer::holds_dumps))
-    return analyzer::judge_dumps(paths, progress_of("reading " + input.paths.front()));
-  RS_TRY(const auto run, open(input));
+  SplitPaths paths = split(input.paths);
+  if (paths.run.empty()) return analyzer::judge_dumps(paths.dumps, progress_of("reading " + input.paths.front()));
+  const RunArgument recording{paths.run, input.reading};
+  RS_TRY(const auto run, open(recording));
   analyzer::HangReport report = analyzer::judge_run(*run, now_unix_ns());
   // `record --pytorch` gathers dumps; they help where the events do not show who stopped.
-  const std::filesystem::path dumps = paths.front() / "flight_recorder";
-  if (paths.size() > 1 || is_certain(report) || !analyzer::holds_dumps(dumps)) return report;
-  return analyzer::judge_dumps(std::span{&dumps, 1}, progress_of("reading " + dumps.string()));
+  const std::filesystem::path gathered = std::filesystem::path{paths.run.front()} / "flight_recorder";
+  if (paths.dumps.empty() && paths.run.size() == 1 && analyzer::holds_dumps(gathered)) paths.dumps.push_back(gathered);
+  if (paths.dumps.empty()) return report;
+  const std::string name = paths.dumps.front().filename().string();
+  auto dumps = analyzer::judge_dumps(paths.dumps, progress_of("reading " + paths.dumps.front().string()));
+  if (dumps) return joined(std::move(report), std::move(*dumps), name);
+  report.losses.push_back({"dumps_unreadable", name, dumps.error().message});
+  return report;
 }
 
 Result<int> find_hang(const HangArguments& arguments) {

@@ -73,6 +73,29 @@ TEST(HangVerb, ARecordingThatEndedWellHasNoCause) {
   EXPECT_THAT(shown.out, HasSubstr("No rank waits for another"));
 }
 
+TEST(HangVerb, ADumpThatShowsLessDoesNotReplaceTheVerdictOnItsRecording) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path run = folder / "run";
+  std::filesystem::copy(demo, run, std::filesystem::copy_options::recursive);
+  std::filesystem::create_directory(run / "flight_recorder");
+  std::ofstream{run / "flight_recorder" / "nccl_trace_rank_0"} << dump_text(true);
+  const ProgramResult shown = hang({run.string()});
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("No rank waits for another"));
+  EXPECT_THAT(shown.out, HasSubstr("dumps_not_used"));
+}
+
+TEST(HangVerb, ARecordingBesideDumpsIsReadToo) {
+  const testing::TemporaryFolder folder;
+  std::ofstream{folder / "dump_0"} << dump_text(true);
+  std::ofstream{folder / "dump_1"} << dump_text(false);
+  const ProgramResult both = hang({folder / "dump_0", folder / "dump_1", demo, "--json", "-"});
+  const auto report = nlohmann::json::parse(both.out, nullptr, false);
+  ASSERT_TRUE(report.is_object()) << both.out << both.err;
+  EXPECT_EQ(report["verdict"], "finished") << "the recording shows that all ranks ended well";
+  EXPECT_THAT(report["data_quality"].dump(), HasSubstr("never came")) << "what the dumps say is noted";
+}
+
 TEST(HangVerb, RefusesWrongOptionsWithStatus2) {
   EXPECT_EQ(hang({}).status, 2);
   EXPECT_EQ(hang({demo, "--steps", "1:2"}).status, 2);
