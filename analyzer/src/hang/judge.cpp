@@ -65,6 +65,8 @@ class Judge {
   HangReport report() {
     for (const WaitRoot& root : graph_.roots()) add(root);
     for (auto& found : found_) report_.roots.push_back(finished(found));
+    for (HangRoot& root : report_.roots)
+      if (root.kind != HangKind::dead) root.certainty = std::max(root.certainty, most_certain());
     std::ranges::stable_sort(report_.roots, {},
                              [](const HangRoot& root) { return std::tuple(root.certainty, root.ranks); });
     add_waiting();
@@ -84,6 +86,8 @@ class Judge {
   /// Ranks that did the same in the same operation are one root.
   void add_found(FoundRoot found);
   [[nodiscard]] HangRoot finished(const FoundRoot& found) const { return root_in_words(job_, graph_, found); }
+  /// Of what follows from calls that were not recorded.
+  [[nodiscard]] HangCertainty most_certain() const;
   [[nodiscard]] HangKind kind_of(const RankProgress& progress) const;
   void add_waiting();
   void decide();
@@ -111,6 +115,18 @@ void Judge::add_found(FoundRoot found) {
   if (same == found_.end()) return found_.push_back(std::move(found)), void();
   same->ranks.insert(same->ranks.end(), found.ranks.begin(), found.ranks.end());
   std::ranges::sort(same->ranks);
+}
+
+HangCertainty Judge::most_certain() const {
+  switch (job_.completeness) {
+    case Completeness::whole:
+      return HangCertainty::fact;
+    case Completeness::events_lost:
+      return HangCertainty::likely;
+    case Completeness::counts_lost:
+      return HangCertainty::guess;
+  }
+  return HangCertainty::guess;
 }
 
 HangKind Judge::kind_of(const RankProgress& progress) const {

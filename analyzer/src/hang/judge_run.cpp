@@ -34,6 +34,7 @@ EndOfProcess end_of(const Process& process, const ProcessEnd* end) {
 
 /// Processes were alive then, or noticed that others were not: operations that were open until then are no short ones.
 std::int64_t alive_until(const Run& run, const ProcessEnds& ends, std::int64_t now_unix_ns) {
+  if (recorded_in_part(run)) return 0;
   if (!run.metadata("still_running").empty()) return now_unix_ns;
   std::int64_t last = number_from<std::int64_t>(run.metadata("stopped_at_unix_ns")).value_or(0);
   for (const ProcessEnd& end : ends) last = std::max(last, end.at_unix_ns);

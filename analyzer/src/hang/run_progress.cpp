@@ -1,6 +1,7 @@
 #include "hang/run_progress.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "collectives/find.h"
 #include "hang/process_ends.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/quality.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "words/element_type.h"
@@ -31,6 +33,13 @@ std::vector<const Collective*> calls_of(const Run& run, RankId rank) {
   return calls;
 }
 
+/// Counters of what may have taken calls with it.
+constexpr std::array lost_with_calls{
+    Counter::events_dropped, Counter::segments_unreadable, Counter::segment_cut,        Counter::chunks_corrupt,
+    Counter::chunks_missing, Counter::disk_full,           Counter::blocks_dropped,     Counter::comm_events_dropped,
+    Counter::not_gathered,   Counter::activities_dropped,  Counter::source_lost_events, Counter::truncated_input,
+    Counter::tails_lost};
+
 class RunProgress {
  public:
   RunProgress(const Run& run, std::int64_t alive_unix_ns) : run_(run), alive_unix_ns_(alive_unix_ns) {
@@ -43,6 +52,7 @@ class RunProgress {
     }
     job_.world_size = run.info().world_size;
     job_.inputs = run.ranks().size();
+    note_losses();
     find_last_code();
     for (const RankId rank : run.ranks()) add(rank);
     for (CommGroup& group : job_.groups) group.on_host = !accelerated_;
@@ -62,6 +72,7 @@ class RunProgress {
         last_code_[lane.rank] = mark.name;
     }
   }
+  void note_losses();
   void add(RankId rank);
   void add_call(const Collective& call, RankProgress& progress);
   void add_place(RankId rank, LastPlace& place);
@@ -79,6 +90,16 @@ class RunProgress {
   std::map<RankId, StringId> last_code_;
   bool accelerated_ = false;
 };
+
+void RunProgress::note_losses() {
+  for (const Counter counter : lost_with_calls) {
+    const std::uint64_t amount = run_.quality().of(counter);
+    if (amount == 0) continue;
+    job_.completeness = Completeness::events_lost;
+    job_.troubles.push_back({std::string{info_of(counter).name}, "the recording",
+                             format("has this counter at {}: calls of operations may be missing", amount)});
+  }
+}
 
 void RunProgress::add(RankId rank) {
   RankProgress& progress = job_.ranks[rank.value];
@@ -113,6 +134,7 @@ void RunProgress::add_call(const Collective& row, RankProgress& progress) {
   if (call.way == CallWay::collective) {
     const std::int64_t counted = counts_[{row.rank.value, call.group}]++;
     call.sequence = row.sequence >= 0 ? row.sequence : counted;
+    if (row.sequence < 0 && job_.completeness != Completeness::whole) job_.completeness = Completeness::counts_lost;
     GroupProgress& group = progress.group_row(call.group);
     group.entered = std::max(group.entered, call.sequence);
     if (call.finished) group.finished = std::max(group.finished, call.sequence);
@@ -240,7 +262,19 @@ bool ended_after_others(const Run& run, const ProcessEnds& ends, RankId rank) {
 
 }  // namespace
 
+bool recorded_in_part(const Run& run) {
+  const auto told = [](std::string_view key, std::string_view value) {
+    return key == "window" || (key == "stopped_by" && !value.empty() && !value.starts_with("SIG"));
+  };
+  return told("stopped_by", run.metadata("stopped_by")) ||
+         std::ranges::any_of(run.processes(), [&](const Process& process) {
+           return std::ranges::any_of(
+               process.metadata, [&](const auto& fact) { return told(run.text(fact.first), run.text(fact.second)); });
+         });
+}
+
 bool hung_before_it_ended(const Run& run, const ClockTrust& clocks, RankId rank) {
+  if (recorded_in_part(run)) return false;
   const auto since = peers_wait_since(run, rank);
   if (!since || !clocks.comparable(run.ranks())) return false;
   const ProcessEnds ends = process_ends_of(run);

@@ -13,6 +13,9 @@ namespace rankscope::analyzer::hang {
 /// they were alive longer than their recordings show: until `alive_unix_ns`, or 0.
 [[nodiscard]] JobProgress progress_of_run(const Run& run, std::int64_t alive_unix_ns);
 
+/// True if recording stopped before the processes did: --duration or --window. What is open then may have gone on.
+[[nodiscard]] bool recorded_in_part(const Run& run);
+
 /// True if the process was alive seconds after its peers had begun to wait for it, and then was ended: by a signal that
 /// asks it to, with the job, or after another rank. Whoever ends first by itself, or by a fault of its own (SIGSEGV),
 /// did not hang, however long its peers had waited.

@@ -172,6 +172,43 @@ TEST(HangOfRun, ARankThatIsKilledInAnOperationThatAllEnteredIsNamed) {
   EXPECT_EQ(report.roots[0].signal, 9);
 }
 
+// Rank 0 waits from 0.15 us to 20 s; rank 1 never comes.
+std::string one_never_comes(std::string_view head, std::string_view tail) {
+  std::string text = "@run clock=same_host world_size=2 origin_unix=1000000000 ";
+  text += head;
+  text +=
+      "\n@group dp 0,1\n@rank 0 pid=10 host=n0 recorded=0:20000000000 ended=vanished\n"
+      "@rank 1 pid=11 host=n0 recorded=0:20000000000 ended=vanished\n"
+      "0 step 0 100 step index=4\n1 step 0 100 step index=4\n"
+      "0 comm 150 - allreduce group=dp state=started\n1 forward 110 20000000000 forward cut=end\n";
+  text += tail;
+  return text;
+}
+
+TEST(HangOfRun, WhereEventsWereLostNothingOfCallsIsAFact) {
+  const HangReport whole = judge_run(*run_of(one_never_comes("", "")));
+  ASSERT_EQ(whole.roots.size(), 1U);
+  EXPECT_EQ(whole.roots[0].certainty, HangCertainty::fact);
+  EXPECT_TRUE(whole.losses.empty());
+  const HangReport lossy = judge_run(*run_of(one_never_comes("", "@quality events_dropped 3\n")));
+  ASSERT_EQ(lossy.roots.size(), 1U);
+  EXPECT_NE(lossy.roots[0].certainty, HangCertainty::fact);
+  ASSERT_EQ(lossy.losses.size(), 1U);
+  EXPECT_EQ(lossy.losses[0].counter, "events_dropped");
+}
+
+TEST(HangOfRun, WhatWasOpenWhenTheRecordingEndedBeforeTheJobIsNoHang) {
+  std::string text =
+      "@run clock=same_host world_size=2 origin_unix=1000000000 meta.stopped_by=duration "
+      "meta.process_ends=\"n0 10 15 90000000000\"\n@group dp 0,1\n"
+      "@rank 0 pid=10 host=n0 recorded=0:200 ended=vanished\n@rank 1 pid=11 host=n0 recorded=0:200 ended=vanished\n"
+      "0 step 0 200 step index=4 cut=end\n1 step 0 200 step index=4 cut=end\n"
+      "0 comm 150 - allreduce group=dp state=started\n1 comm 160 - allreduce group=dp state=started\n";
+  const HangReport report = judge_run(*run_of(text));
+  EXPECT_EQ(report.verdict, HangVerdict::running);
+  EXPECT_TRUE(report.roots.empty());
+}
+
 TEST(HangOfRun, ACleanRunHasNoRoots) {
   const HangReport report =
       judge_run(*run_of("@run clock=same_host world_size=2\n@group dp 0,1\n"

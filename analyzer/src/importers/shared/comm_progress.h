@@ -124,6 +124,13 @@ struct InputTrouble {
   std::string why{};      ///< a predicate
 };
 
+/// How far what is not recorded did not happen.
+enum class Completeness : std::uint8_t {
+  whole,        ///< as far as the inputs show
+  events_lost,  ///< calls may be missing
+  counts_lost,  ///< and the operations were numbered by counting the calls, so that ranks may be out of step
+};
+
 /// All of a job. Ranks that nothing is known of are absent.
 struct JobProgress {
   StringTable texts{};
@@ -132,6 +139,7 @@ struct JobProgress {
   std::int64_t world_size = 0;  ///< 0: not known
   std::uint64_t inputs = 0;     ///< files that were read
   std::vector<InputTrouble> troubles{};
+  Completeness completeness = Completeness::whole;
 
   /// The group of that name and those members (as a text, "[0, 1]"; "" or "[]": not recorded).
   [[nodiscard]] std::uint32_t group_of(std::string_view name, std::string_view description, std::string_view members);
