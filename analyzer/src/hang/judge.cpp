@@ -42,12 +42,22 @@ Arrivals arrivals_of(const JobProgress& job, const WaitedOperation& operation) {
   return arrivals;
 }
 
-/// True if the dumps were written within seconds of the last call: a job that works looks like this, too.
-bool only_just_begun(const JobProgress& job, const WaitedOperation& operation, const Arrivals& arrivals) {
-  return arrivals.last > 0 && std::ranges::all_of(operation.waiting, [&](std::uint32_t rank) {
-           const std::int64_t written = job.ranks.at(rank).written_unix_ns;
-           return written > 0 && written - arrivals.last < just_begun_ns;
-         });
+/// How long ranks had waited when their inputs were written.
+enum class Wait : std::uint8_t {
+  short_yet,  ///< within seconds of the last call: a job that works looks like this, too
+  long_since,
+  unknown,  ///< a file is older than the last call: it was copied, or another host's clock dates it
+};
+Wait wait_of(const JobProgress& job, const WaitedOperation& operation, const Arrivals& arrivals) {
+  if (arrivals.last <= 0) return Wait::long_since;
+  bool all_short = true;
+  for (const std::uint32_t rank : operation.waiting) {
+    const RankProgress& progress = job.ranks.at(rank);
+    const std::int64_t written = progress.written_unix_ns;
+    if (progress.witness == Witness::dump && written > 0 && written < arrivals.last) return Wait::unknown;
+    all_short = all_short && written > 0 && written - arrivals.last < just_begun_ns;
+  }
+  return all_short ? Wait::short_yet : Wait::long_since;
 }
 
 bool ended_alike(const JobProgress& job, std::uint32_t one, std::uint32_t other) {
@@ -81,6 +91,7 @@ class Judge {
  private:
   void add(const WaitRoot& root);
   void add_rank(std::uint32_t rank);
+  void add_alive(FoundRoot& found, const RankProgress& progress) const;
   void add_operation(const WaitedOperation& operation);
   void add_cycle(const WaitRoot& root);
   /// Ranks that did the same in the same operation are one root.
@@ -110,7 +121,8 @@ void Judge::add_found(FoundRoot found) {
     if (found.kind == HangKind::dead)
       return other.kind == found.kind && ended_alike(job_, other.ranks.front(), found.ranks.front());
     return other.kind == found.kind && other.operation == found.operation && other.certainty == found.certainty &&
-           other.mismatch.empty() && found.mismatch.empty() && found.kind != HangKind::stuck_outside;
+           other.if_it_did_not_move == found.if_it_did_not_move && other.mismatch.empty() && found.mismatch.empty() &&
+           found.kind != HangKind::stuck_outside;
   });
   if (same == found_.end()) return found_.push_back(std::move(found)), void();
   same->ranks.insert(same->ranks.end(), found.ranks.begin(), found.ranks.end());
@@ -148,21 +160,28 @@ void Judge::add_rank(std::uint32_t rank) {
   } else if (known == job_.ranks.end() || known->second.witness == Witness::nothing) {
     found.kind = HangKind::no_dump;
     found.certainty = HangCertainty::guess;
-  } else if (graph_.is_behind_its_peers(rank) && !job_.groups[found.operation->call.group].on_host) {
-    found.kind = HangKind::device;
-    found.certainty = HangCertainty::likely;
-  } else if (only_just_begun(job_, *found.operation, arrivals_of(job_, *found.operation))) {
-    running_ = true;
-    return;
   } else {
-    found.kind = kind_of(known->second);
-    const CommGroup& group = job_.groups[found.operation->call.group];
-    const bool dump_of_host = known->second.witness == Witness::dump && group.on_host;
-    found.certainty = known->second.witness == Witness::ras ? HangCertainty::guess
-                      : dump_of_host                        ? HangCertainty::likely
-                                                            : HangCertainty::fact;
+    const Wait wait = wait_of(job_, *found.operation, arrivals_of(job_, *found.operation));
+    if (wait == Wait::short_yet) return running_ = true, void();
+    add_alive(found, known->second);
+    if (wait == Wait::unknown)
+      found.if_it_did_not_move = true, found.certainty = std::max(found.certainty, HangCertainty::likely);
   }
   add_found(std::move(found));
+}
+
+void Judge::add_alive(FoundRoot& found, const RankProgress& progress) const {
+  const CommGroup& group = job_.groups[found.operation->call.group];
+  if (graph_.is_behind_its_peers(found.ranks.front()) && !group.on_host) {
+    found.kind = HangKind::device;
+    found.certainty = HangCertainty::likely;
+    return;
+  }
+  found.kind = kind_of(progress);
+  const bool dump_of_host = progress.witness == Witness::dump && group.on_host;
+  found.certainty = progress.witness == Witness::ras ? HangCertainty::guess
+                    : dump_of_host                   ? HangCertainty::likely
+                                                     : HangCertainty::fact;
 }
 
 void Judge::add_operation(const WaitedOperation& operation) {
@@ -186,7 +205,8 @@ void Judge::add_operation(const WaitedOperation& operation) {
     found.cycle = {&operation};
     return add_found(std::move(found));
   }
-  if (only_just_begun(job_, operation, arrivals)) {
+  const Wait wait = wait_of(job_, operation, arrivals);
+  if (wait == Wait::short_yet) {
     running_ = true;
     return;
   }
@@ -201,6 +221,7 @@ void Judge::add_operation(const WaitedOperation& operation) {
       if (at - arrivals.first > spread / 2) found.ranks.push_back(rank);
     return add_found(std::move(found));
   }
+  found.if_it_did_not_move = wait == Wait::unknown;
   found.kind = HangKind::link;
   found.ranks = operation.waiting;
   found.certainty = HangCertainty::guess;

@@ -232,6 +232,9 @@ HangRoot root_in_words(const JobProgress& job, const WaitGraph&, const FoundRoot
     }
   }
   root.evidence = evidence_of(job, found);
+  if (found.if_it_did_not_move)
+    root.evidence +=
+        "; a dump is dated before the last of these calls, so this holds only if the job did not move since";
   root.advice = advice_for_root(found);
   return root;
 }

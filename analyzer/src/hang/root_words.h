@@ -20,6 +20,7 @@ struct FoundRoot {
   std::string mismatch{};                       ///< who passed what
   CommCall mismatched_call{};                   ///< what most members called; set with `mismatch`
   std::int64_t late_by_ns = 0;                  ///< of HangKind::straggler
+  bool if_it_did_not_move = false;              ///< its age is not known: a job that works may look like this
 };
 
 [[nodiscard]] HangRoot root_in_words(const JobProgress& job, const WaitGraph& graph, const FoundRoot& found);

@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <string>
+
 #include "analyzer/hang/written_dumps.h"
 
 namespace rankscope::analyzer {
@@ -132,6 +135,28 @@ TEST(HangVerdict, OneDumpOfManyRanksCannotTell) {
   const HangReport report = judged("@group 0 default_pg 0,1,2,3\n0 0 all_reduce 4 open\n");
   EXPECT_EQ(report.verdict, HangVerdict::cannot_tell);
   EXPECT_THAT(report.why_not_told, HasSubstr("add their dumps"));
+}
+
+TEST(HangVerdict, ADumpThatIsDatedBeforeTheCallsProvesNoHang) {
+  // The calls are in the year 2100: the file was copied, or another clock dated it.
+  const HangReport report = judged(with_groups(four_ranks,
+                                               "0 0 all_reduce 2 open at=4102444800\n1 0 all_reduce 1 done\n"
+                                               "2 0 all_reduce 2 open at=4102444800\n"
+                                               "3 0 all_reduce 2 open at=4102444800\n"));
+  EXPECT_EQ(report.verdict, HangVerdict::hang);
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
+  EXPECT_EQ(report.roots[0].certainty, HangCertainty::likely);
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("only if the job did not move"));
+}
+
+TEST(HangVerdict, ADeviceIsNotStuckIfItsPeersHaveJustBegunToWait) {
+  const std::string now = std::to_string(std::time(nullptr));
+  const HangReport report = judged("@group 0 default_pg 0,1,2\n0 0 all_reduce 4 done at=" + now +
+                                   "\n0 0 all_reduce 5 open at=" + now + "\n1 0 all_reduce 4 open at=" + now +
+                                   "\n2 0 all_reduce 4 done at=" + now + "\n2 0 all_reduce 5 open at=" + now + "\n");
+  EXPECT_EQ(report.verdict, HangVerdict::running);
+  EXPECT_TRUE(report.roots.empty());
 }
 
 TEST(HangVerdict, NothingOpenIsFinished) {
