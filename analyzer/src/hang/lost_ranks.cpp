@@ -213,10 +213,18 @@ std::string title_of(const Suspect& lost, std::string_view fate, const Section<S
   return format("rank {} {} {}, before any step", rank, fate, age_of(*lost.process));
 }
 
-/// The first one in the order in which their ends were seen, if all of them were seen, or at least those of all whom
-/// peers waited for; else as root_cause() says.
+/// Who hung while peers waited for it, since these only gave up waiting. Else the first whose end was seen, if those of
+/// all were, or of all whom peers waited for; else as root_cause() says.
 const Suspect& first_lost(const Run& run, const ClockTrust& clocks, std::span<const Suspect> suspects, Ends ends) {
   const hang::ProcessEnds seen = hang::process_ends_of(run);
+  const auto of_rank = [&](RankId rank) -> const Suspect& {
+    return *std::ranges::find_if(suspects, [rank](const Suspect& suspect) { return suspect.process->rank == rank; });
+  };
+  std::vector<Suspect> hung(suspects.begin(), suspects.end());
+  std::erase_if(hung, [&](const Suspect& suspect) {
+    return !held_up_others(suspect) || !hang::hung_before_it_ended(run, clocks, suspect.process->rank);
+  });
+  if (!hung.empty()) return of_rank(root_cause(hung, ends).process->rank);
   const auto first_of = [&](bool only_held_up_others) {
     std::vector<RankId> ranks;
     for (const Suspect& suspect : suspects)
@@ -225,8 +233,7 @@ const Suspect& first_lost(const Run& run, const ClockTrust& clocks, std::span<co
   };
   auto first = first_of(false);
   if (!first) first = first_of(true);
-  if (!first) return root_cause(suspects, ends);
-  return *std::ranges::find_if(suspects, [&](const Suspect& suspect) { return suspect.process->rank == *first; });
+  return first ? of_rank(*first) : root_cause(suspects, ends);
 }
 
 /// All vanished at the same point: the job was stopped as a whole, by a time limit for example.
@@ -244,7 +251,7 @@ bool one_ended_by_itself(const Run& run, std::span<const Suspect> suspects) {
   for (const Suspect& suspect : suspects) {
     const hang::ProcessEnd* const end = hang::find_end(seen, run, *suspect.process);
     if (end == nullptr) return false;
-    if (hang::asks_to_end(end->signal)) ++asked;
+    asked += hang::asks_to_end(end->signal) ? 1 : 0;
   }
   return asked + 1 == suspects.size();
 }

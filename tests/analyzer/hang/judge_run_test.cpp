@@ -53,9 +53,9 @@ constexpr std::string_view vanished_unseen =
     "@rank 2 pid=12 host=n0 recorded=0:255 ended=exited:1\n"
     "0 step 0 100 step index=1\n1 step 0 100 step index=1\n2 step 0 100 step index=1\n"
     "0 comm 50 90 allreduce group=dp\n1 comm 60 90 allreduce group=dp\n2 comm 55 90 allreduce group=dp\n"
-    "0 step 100 250 step index=2\n0 comm 150 250 allreduce group=dp\n"
+    "0 step 100 250 step index=2\n0 comm 150 - allreduce group=dp state=started\n"
     "1 step 100 120 step index=2 cut=end\n"
-    "2 step 100 250 step index=2\n2 comm 160 250 allreduce group=dp\n";
+    "2 step 100 250 step index=2\n2 comm 160 - allreduce group=dp state=started\n";
 
 TEST(HangOfRun, WhoOnlyNoticedALossThatNobodySawIsNotBlamed) {
   const HangReport report = judge_run(*run_of(vanished_unseen));
