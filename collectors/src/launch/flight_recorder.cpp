@@ -46,19 +46,22 @@ Result<std::string> gather_dumps(const fs::path& spool, const fs::path& out) {
   const fs::path from = spool / flight_recorder_folder;
   if (!fs::is_directory(from, error) || fs::is_empty(from, error)) return std::string{};
   fs::create_directory(out / flight_recorder_folder, error);
-  std::size_t copied = 0;
-  for (fs::directory_iterator entry{from, error}, end; !error && entry != end; entry.increment(error)) {
+  std::vector<fs::path> dumps;
+  std::error_code unopened;
+  for (fs::directory_iterator entry{from, unopened}, end; !error && entry != end;) {
     std::error_code of_entry;  // what is no file is none of ours
-    if (!entry->is_regular_file(of_entry)) continue;
-    fs::copy_file(entry->path(), out / flight_recorder_folder / entry->path().filename(),
-                  fs::copy_options::overwrite_existing, error);
-    if (!error) ++copied;
+    if (entry->is_regular_file(of_entry)) dumps.push_back(entry->path());
+    entry.increment(error);
   }
+  if (unopened) error = unopened;
+  for (const fs::path& dump : dumps)
+    if (!error)
+      fs::copy_file(dump, out / flight_recorder_folder / dump.filename(), fs::copy_options::overwrite_existing, error);
   if (error)
     return fail(ErrorKind::cannot_write, format("cannot copy the dumps of the Flight Recorder to {}: {}",
                                                 (out / flight_recorder_folder).string(), error.message()));
   return format("{} of the Flight Recorder: `rankscope hang {}` shows which rank stopped first",
-                counted(copied, "dump"), out.string());
+                counted(dumps.size(), "dump"), out.string());
 }
 
 }  // namespace rankscope::collectors
