@@ -23,8 +23,7 @@ void judge_desyncs(const RuleContext& context, std::vector<Finding>& findings) {
     for (const RankId rank : run.groups()[desync.group.index()].members) finding.subject += format(" {}", rank.value);
     finding.advice =
         "Make every rank call the same collectives in the same order, with the same sizes, element types and roots: "
-        "look "
-        "for branches that depend on the rank or on the data.";
+        "look for branches that depend on the rank or on the data.";
     findings.push_back(std::move(finding));
   }
 }

@@ -201,12 +201,12 @@ void note_container(const RecordOptions& options, const Conditions& conditions, 
   summary.notes.push_back(container_note(runtime, conditions.needed));
 }
 
-/// The command is our own child, so that its status is known even if it was collected before the watch looked.
+/// The command is our own child, so that its status is known even if it was collected before the watch looked. Above
+/// 128 it may be that of a signal or the command's own, so that nothing is claimed.
 std::vector<ProcessEnd> ends_with_status(std::vector<ProcessEnd> ends, pid_t command, int status) {
-  constexpr int signals_from = 128;
+  constexpr int last_own = 128;
   for (ProcessEnd& end : ends)
-    if (end.process.pid == command && end.wait_status == 0)
-      end.wait_status = status > signals_from ? status - signals_from : status << 8;
+    if (end.process.pid == command && end.wait_status == 0 && status <= last_own) end.wait_status = status << 8;
   return ends;
 }
 
