@@ -69,7 +69,7 @@ TEST(EndWatch, SeesWhichSignalEndedAProcessAndInWhichOrder) {
 TEST(EndWatch, AnEarlierProcessWithThatPidIsNotMeant) {
   const Folder spool;
   const Child child;
-  std::ofstream{spool / (host_name() + "-" + std::to_string(child.pid()) + "-1.rseg")};
+  const std::ofstream segment{spool / (host_name() + "-" + std::to_string(child.pid()) + "-1.rseg")};
   EndWatch watch{spool.path()};
   let_it_look();
   kill(child.pid(), SIGKILL);
