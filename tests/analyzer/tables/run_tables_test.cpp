@@ -1,0 +1,90 @@
+#include "rankscope/analyzer/tables/run_tables.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rankscope/core/model/text.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+RunTables tables_of(const std::string& text) {
+  auto run = run_from_text(text);
+  EXPECT_TRUE(run) << run.error().message;
+  return RunTables{*run};
+}
+
+const std::string two_steps =
+    "@run world_size=2 clock=same_host clock_error=1\n@rank 0 host=a\n@rank 1 host=a\n@group dp 0,1\n"
+    "0 step 0 1000 s index=4\n0 op 100 300 gemm\n0 step 1000 2000 s index=5\n0 op 1100 1300 gemm\n"
+    "1 step 0 1000 s index=4\n1 step 1000 2000 s index=5\n"
+    "0 comm 400 900 allreduce group=dp\n1 comm 700 900 allreduce group=dp\n";
+
+TEST(RunTables, AColumnWithoutMissingValuesHasNoBitmap) {
+  const auto spans = tables_of(two_steps).read("spans", {.steps = {}, .ranks = {}, .columns = {"begin_ns"}});
+  ASSERT_TRUE(spans) << spans.error().message;
+  EXPECT_THAT(spans->columns.front().whole(), ElementsAre(0, 100, 1000, 1100, 400, 0, 1000, 700));
+  EXPECT_THAT(spans->columns.front().valid(), IsEmpty());
+}
+
+TEST(RunTables, MissingValuesAreMarkedBitByBit) {
+  ColumnDescription description{.name = "x", .nulls = Nulls::possible};
+  ColumnData column{description};
+  for (std::int64_t i = 0; i < 20; ++i) i % 3 == 0 ? column.add(std::nullopt) : column.add(i);
+  EXPECT_EQ(column.rows(), 20U);
+  EXPECT_EQ(column.missing(), 7U);
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(column.has(i), i % 3 != 0) << i;
+}
+
+TEST(RunTables, FlagsArePackedLeastSignificantBitFirst) {
+  ColumnDescription description{.name = "x", .type = ColumnType::flag};
+  ColumnData column{description};
+  for (int i = 0; i < 9; ++i) column.add(i == 1 || i == 8);
+  EXPECT_THAT(column.flags(), ElementsAre(2, 1));
+}
+
+TEST(RunTables, RowsOfChosenRanksAndSteps) {
+  RunTables tables = tables_of(two_steps);
+  const auto spans = tables.read("spans", {.steps = StepRange{5, to_the_end}, .ranks = {RankId{0}}, .columns = {"id"}});
+  ASSERT_TRUE(spans) << spans.error().message;
+  EXPECT_THAT(spans->columns.front().whole(), ElementsAre(2, 3));
+  const auto times =
+      tables.read("rank_step_times", {.steps = StepRange{4, 4}, .ranks = {}, .columns = {"rank", "own_ns"}});
+  ASSERT_TRUE(times) << times.error().message;
+  EXPECT_THAT(times->columns[0].small(), ElementsAre(0, 1));
+}
+
+TEST(RunTables, AChoiceThatATableCannotFollowIsRefused) {
+  const auto strings = tables_of(two_steps).read("strings", {.steps = {}, .ranks = {RankId{0}}, .columns = {}});
+  ASSERT_FALSE(strings);
+  EXPECT_EQ(strings.error().kind, ErrorKind::usage);
+  EXPECT_THAT(strings.error().message, HasSubstr("table strings"));
+}
+
+TEST(RunTables, ATableThatCannotBeComputedSaysWhyAndIsListedAsMissing) {
+  RunTables tables = tables_of("0 op 0 10 a\n");
+  const auto steps = tables.read("steps", {});
+  ASSERT_FALSE(steps);
+  EXPECT_EQ(steps.error().kind, ErrorKind::not_computable);
+  const auto missing = tables.read("missing", {});
+  ASSERT_TRUE(missing) << missing.error().message;
+  EXPECT_THAT(missing->columns[0].words(), ::testing::Contains("steps"));
+}
+
+TEST(RunTables, EveryTableIsDescribedOnceAndMade) {
+  RunTables tables = tables_of(two_steps);
+  for (const TableDescription& table : table_descriptions()) {
+    EXPECT_EQ(find_table(table.name), &table);
+    const auto data = tables.read(table.name, {});
+    if (!data) {
+      EXPECT_EQ(data.error().kind, ErrorKind::not_computable) << table.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rankscope::analyzer

@@ -1,0 +1,138 @@
+"""Run: report, verdict, findings, comparison, prediction, page; errors; what a notebook shows."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import rankscope
+from support import DEMO, PROGRAM, ROOT, run_of
+
+
+def printed(*words):
+    done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Runs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.demo = rankscope.open(DEMO)
+
+    def test_the_report_is_that_of_the_command_line(self):
+        self.assertEqual(self.demo.report(), json.loads(printed("report", DEMO, "--json", "-")[1]))
+        self.assertEqual(self.demo.report(steps=(3, 8), ranks=[1, 2]),
+                         json.loads(printed("report", DEMO, "--json", "-", "--steps", "3:8", "--ranks", "1,2")[1]))
+        self.assertEqual(self.demo.report(instances=True), json.loads(printed("report", DEMO, "--instances", "--json", "-")[1]))
+        self.assertEqual(self.demo.text(), printed("report", DEMO)[1])
+        self.assertEqual(self.demo.text(full=True), printed("report", DEMO, "--full")[1])
+
+    def test_findings_and_slow_ranks_have_types(self):
+        report = self.demo.report()
+        self.assertEqual([finding.id for finding in self.demo.findings()], [finding["id"] for finding in report["findings"]])
+        (slow,) = self.demo.slow_ranks()
+        self.assertEqual((slow.rank, slow.kind), (2, "compute"))
+        self.assertAlmostEqual(slow.slowdown, report["stragglers"][0]["slowdown"])
+        self.assertIn("Rank 2", str(self.demo.verdict()))
+
+    def test_a_prediction_is_that_of_the_command_line(self):
+        answer = self.demo.whatif("rank:2")
+        self.assertEqual(answer, json.loads(printed("whatif", DEMO, "--fix", "rank:2", "--json", "-")[1]))
+        self.assertEqual(str(answer), printed("whatif", DEMO, "--fix", "rank:2")[1])
+        with self.assertRaises(rankscope.UsageError) as caught:
+            self.demo.whatif("rank:99")
+        self.assertIn("99", str(caught.exception))
+
+    def test_a_comparison_is_that_of_the_command_line(self):
+        answer = self.demo.compare(self.demo)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "c.json")
+            printed("compare", DEMO, DEMO, "--json", path)
+            expected = json.loads(path.read_text())
+        self.assertEqual(answer["steps"], expected["steps"])
+        self.assertEqual(answer["steps"]["verdict"], "unchanged")
+
+    def test_the_page_is_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "page.html")
+            self.assertEqual(self.demo.html(page), page.read_text())
+            self.assertIn("<html", page.read_text())
+            with self.assertRaises(rankscope.CannotWriteError) as caught:
+                self.demo.html(pathlib.Path(folder, "absent", "page.html"))
+            self.assertIn("absent", str(caught.exception))
+
+    def test_a_notebook_shows_verdict_and_bars(self):
+        page = self.demo._repr_html_()
+        self.assertIn("Rank 2", page)
+        for rank in range(4):
+            self.assertIn(f"rank {rank}<", page)
+        self.assertLess(len(page), 20_000)
+        empty = run_of("@process - pid=3\n- op 0 10 <b>\n")
+        self.assertNotIn("<b>", empty._repr_html_())
+
+    def test_errors_have_the_sentence_and_the_status_of_the_command_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for path, kind in ((pathlib.Path(folder), rankscope.UnreadableError), (pathlib.Path(folder, "absent"), rankscope.UnreadableError)):
+                with self.assertRaises(kind) as caught:
+                    rankscope.open(path)
+                status, _, said = printed("report", path)
+                self.assertEqual(f"rankscope: {caught.exception}\n", said)
+                self.assertEqual(caught.exception.status, status)
+        for wrong in (lambda: rankscope.open(), lambda: rankscope.open(""), lambda: rankscope.open(DEMO, rank_map="x")):
+            self.assertRaises(rankscope.UsageError, wrong)
+        with self.assertRaises(rankscope.UsageError):
+            self.demo.export("nothing", "out")
+        with self.assertRaises(rankscope.UsageError):  # would be overwritten
+            self.demo.export("chrome", DEMO)
+
+    def test_a_closed_run_says_so(self):
+        with rankscope.open(DEMO) as run:
+            table = run.table("steps")
+        self.assertRaises(rankscope.UsageError, run.report)
+        self.assertIn("closed", repr(run))
+        self.assertGreater(len(table), 0)
+        run.close()
+
+    def test_secrets_are_hidden(self):
+        secret = "0 op 0 10 \"login --password=hunter2222\"\n"
+        self.assertNotIn("hunter2222", run_of(secret).table("spans").to_pydict()["name"][0])
+
+    def test_several_threads_may_use_one_run(self):
+        answers = []
+        threads = [threading.Thread(target=lambda: answers.append(self.demo.table("ranks").to_pydict())) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(answers), 4)
+        self.assertTrue(all(answer == answers[0] for answer in answers))
+
+    def test_reading_can_be_interrupted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "rank_0.json")
+            event = '{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":%d,"dur":1},\n'
+            with open(path, "w") as file:
+                file.write('{"traceEvents":[\n')
+                for i in range(1_500_000):
+                    file.write(event % i)
+                file.write('{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":9,"dur":1}]}')
+            program = ("import rankscope, sys, threading, os, signal\n"
+                       "threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()\n"
+                       "try:\n    rankscope.open(sys.argv[1])\nexcept KeyboardInterrupt:\n    print('interrupted')\n")
+            done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.stdout, "interrupted\n", done.stderr)
+
+    def test_a_library_of_another_version_is_refused(self):
+        done = subprocess.run([sys.executable, "-c", "import rankscope; rankscope.open('x')"], capture_output=True, text=True,
+                              env={**os.environ, "RANKSCOPE_LIBRARY": os.environ.get("RANKSCOPE_INJECT_LIB", "/lib/x86_64-linux-gnu/libm.so.6")})
+        self.assertIn("another version of rankscope", done.stderr)
+
+    def test_the_version_is_that_of_the_program(self):
+        self.assertEqual(f"rankscope {rankscope.__version__}\n", printed("--version")[1])
+
+
+if __name__ == "__main__":
+    unittest.main()
