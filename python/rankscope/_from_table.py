@@ -90,7 +90,8 @@ def _events(columns: Columns, unit: int, blocking: bool) -> list[_Event]:
 
 
 def _lay_steps_out(events: list[_Event]) -> dict[int, tuple[int, int]]:
-    """Times that count from the beginning of their step become times of the run: one step follows the other. Returns when."""
+    """Times that count from the beginning of their step become times of the run: one step follows the other, and they are numbered
+    so (a series of steps with gaps would be several series). Returns when each of them is."""
     ends: dict[int, int] = {}
     for event in events:
         if event.step is None:
@@ -98,15 +99,17 @@ def _lay_steps_out(events: list[_Event]) -> dict[int, tuple[int, int]]:
         if event.begin < 0:
             raise UsageError(f"row {event.row}: start is negative; with start_of=\"step\", it counts from the beginning of the step")
         ends[event.step] = max(ends.get(event.step, 0), event.end)
-    shift, begin = {}, 0
-    for step in sorted(ends):
-        shift[step] = begin
+    number, windows, begin = {}, {}, 0
+    for place, step in enumerate(sorted(ends)):
+        number[step] = place
+        windows[place] = (begin, begin + ends[step])
         begin += ends[step]
     for event in events:
         assert event.step is not None
-        event.begin += shift[event.step]
-        event.end += shift[event.step]
-    return {step: (shift[step], shift[step] + length) for step, length in ends.items()}
+        event.step = number[event.step]
+        event.begin += windows[event.step][0]
+        event.end += windows[event.step][0]
+    return windows
 
 
 def _mend_overlaps(events: list[_Event], most: int) -> int:
@@ -247,7 +250,8 @@ def from_table(table: Any, *, time_unit: Literal["s", "ms", "us", "ns"], columns
     and host. `columns` maps these names to those of the table: {"start": "start_ts"}.
 
     `time_unit` is the unit of start, duration and end. `start_of="step"`: start counts from the beginning of the row's step, which
-    all ranks begin together. `groups` has the members of communicators; without it, they are the ranks that use a group.
+    all ranks begin together; the steps are then laid one after the other and numbered from 0, in the order of their numbers in the
+    table. `groups` has the members of communicators; without it, they are the ranks that use a group.
     `blocking`: communication runs on the thread that computes, which waits for it. `equal_stages`: pipeline stages should do equal
     work, so ranks of all stages are compared; otherwise only ranks of one stage. `attributes` are more columns to keep with each
     span. `clock_error_ns` is how well the clocks of the ranks agree (None: not at all). Overlaps of two events of one lane of at

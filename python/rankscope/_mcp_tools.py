@@ -174,9 +174,9 @@ def _compare(session: Session, arguments: dict[str, Any]) -> str:
     _checked(arguments, "run", "with")
     one, other = (session.get(_member(arguments, key, str)) for key in ("run", "with"))
     answer = one.compare(other)
-    steps = answer["steps"]
+    steps = answer["step_time"]
     kind = "cannot_tell" if steps.get("verdict") == "cannot_tell" else "comparison"
-    return _text({"answer": kind, "steps": steps, "text": str(answer)[:MOST_CHARACTERS // 2]})
+    return _text({"answer": kind, "step_time": steps, "text": str(answer)[:MOST_CHARACTERS // 2]})
 
 
 def _what_if(session: Session, arguments: dict[str, Any]) -> str:

@@ -185,7 +185,7 @@ class Run:
     def compare(self, other: Run, *, steps: Steps = None, ranks: Ranks = None, accept_losses: bool = False) -> Answer:
         """Whether `other` is slower than this run, and where (schema rankscope.compare/1, docs/compare.md); str() is a text.
 
-        The verdict is answer["steps"]["verdict"]: unchanged, slower, faster or cannot_tell. `accept_losses` also judges runs of
+        The verdict is answer["step_time"]["verdict"]: unchanged, slower, faster or cannot_tell. `accept_losses` also judges runs of
         which data, ranks or steps are missing.
         """
         options = {"label_a": self.name, "label_b": other.name, "steps": _steps(steps), "ranks": _ranks(ranks),

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md and of the docstrings run and show what they say."""
+"""The examples of docs/python.md, docs/from-table.md and of the docstrings run and show what they say."""
 import doctest
 import os
 import unittest
@@ -13,7 +13,7 @@ FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 def load_tests(loader, tests, pattern):
     os.chdir(ROOT)
     names = {"rankscope": rankscope, "run": rankscope.open(DEMO)}
-    for page in ("docs/python.md",):
+    for page in ("docs/python.md", "docs/from-table.md"):
         tests.addTests(doctest.DocFileSuite(str(ROOT / page), module_relative=False, globs=dict(names), optionflags=FLAGS))
     tests.addTests(doctest.DocTestSuite(rankscope._run, extraglobs=dict(names), optionflags=FLAGS))
     return tests

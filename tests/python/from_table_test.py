@@ -1,0 +1,100 @@
+"""from_table: the published figures of a large job come out, and impossible tables are refused in words."""
+import math
+import unittest
+
+import duckdb
+import pandas
+import polars
+import pyarrow
+
+import rankscope
+import timelines
+from support import SHARED, needs_shared
+
+SMALL = {"rank": [0, 0, 1, 1], "name": ["forward", "sync", "forward", "sync"], "start": [0.0, 1.0, 0.0, 3.0],
+         "duration": [1.0, 3.0, 3.0, 1.0], "kind": ["forward", "comm", "forward", "comm"], "op": [None, "allreduce", None, "allreduce"],
+         "group": [None, "dp", None, "dp"], "step": [0, 0, 0, 0]}
+
+
+def run_of(table=None, **changed):
+    options = {"time_unit": "ms", **{name: changed.pop(name) for name in list(changed) if name not in {*SMALL, "end", "lane", "stream"}}}
+    return rankscope.from_table({**SMALL, **changed} if table is None else table, **options)
+
+
+class FromTable(unittest.TestCase):
+    @needs_shared("timelines/trace-ST.parquet")
+    def test_the_published_figures_of_a_pipeline_job_come_out(self):
+        run = rankscope.from_table(timelines.table(SHARED / "timelines/trace-ST.parquet"), time_unit="s", start_of="step", blocking=True,
+                                   equal_stages=True)
+        what_if = run.report()["what_if"]
+        self.assertEqual(what_if["steps"], 32)
+        self.assertAlmostEqual(what_if["slowdown"] / 1.178702, 1, delta=0.01)
+        slowdowns = what_if["rank_slowdowns"]
+        self.assertAlmostEqual(max(slowdowns.values()) / 1.2323, 1, delta=0.01)
+        self.assertEqual({rank for rank, slowdown in slowdowns.items() if slowdown > 1.1}, {"6", "7"})  # stage 3 of both pipelines
+        self.assertEqual({slow.rank for slow in run.slow_ranks()}, {6, 7})
+
+    def test_every_kind_of_table_gives_the_same_run(self):
+        expected = run_of().table("spans").to_pydict()
+        self.assertEqual(expected["begin_ns"].count(3_000_000), 1)
+        frame = pandas.DataFrame(SMALL)
+        for table in (frame, polars.DataFrame(SMALL), polars.LazyFrame(SMALL), pyarrow.table(SMALL), duckdb.sql("SELECT * FROM frame")):
+            self.assertEqual(run_of(table).table("spans").to_pydict(), expected)
+
+    def test_waits_are_found(self):
+        waits = run_of().table("collectives", columns=["rank", "wait_ns", "waited_for"]).to_pydict()
+        self.assertEqual(waits, {"rank": [0, 1], "wait_ns": [2_000_000, 0], "waited_for": [1, None]})
+
+    def test_columns_can_have_other_names_and_ends(self):
+        other = {"r": SMALL["rank"], "what": SMALL["name"], "t0": SMALL["start"], "t1": [1.0, 4.0, 3.0, 4.0], "colour": ["a", "b", "c", "d"]}
+        run = run_of(other, columns={"rank": "r", "name": "what", "start": "t0", "end": "t1"}, attributes=["colour"])
+        self.assertEqual(run.table("spans", columns=["duration_ns"]).to_pydict()["duration_ns"], [1_000_000, 3_000_000, 3_000_000, 1_000_000])
+        self.assertEqual(run.table("span_attributes").to_pydict()["text"], ["a", "b", "c", "d"])
+
+    def test_steps_that_count_from_their_own_beginning_follow_each_other(self):
+        run = run_of({"rank": [0, 0], "name": ["a", "a"], "start": [0, 0], "duration": [5, 7], "step": [10, 20]}, start_of="step")
+        steps = run.table("rank_steps", columns=["step", "begin_ns", "end_ns"]).to_pydict()
+        self.assertEqual(steps, {"step": [0, 1], "begin_ns": [0, 5_000_000], "end_ns": [5_000_000, 12_000_000]})
+
+    def test_impossible_tables_are_refused_in_words(self):
+        nan = math.nan
+        for words, wrong in (
+                ("has no column 'rank'", {"table": {"name": ["a"], "start": [0], "duration": [1]}}),
+                ("must have a column 'duration' or 'end'", {"table": {"rank": [0], "name": ["a"], "start": [0]}}),
+                ("different lengths", {"rank": [0]}),
+                ("the table has no rows", {"table": {"rank": [], "name": [], "start": [], "duration": []}}),
+                ("row 1: start, and duration or end, must be given", {"start": [0.0, nan, 0.0, 3.0]}),
+                ("row 2: start is inf", {"start": [0.0, 1.0, math.inf, 3.0]}),
+                ("row 0: the duration is negative", {"duration": [-1.0, 3.0, 3.0, 1.0]}),
+                ("row 3: name is missing", {"name": ["a", "b", "c", None]}),
+                ("row 0: rank must be a whole number", {"rank": [0.5, 0, 1, 1]}),
+                ("row 0: kind 'bake' is unknown", {"kind": ["bake", "comm", "forward", "comm"]}),
+                ("all three must be in one unit", {"end": [1.0, 4.0, 3.0, 4000.0]}),
+                ("neither encloses the other", {"duration": [1.5, 3.0, 3.0, 1.0], "lane": ["main"] * 4}),
+                ("must be in one unit", {"duration": [1e-4, 3e-4, 3e-4, 1e-4]}),
+                ("all ranks must use one unit", {"start": [0.0, 1.0, 0.0, 3000.0], "duration": [1.0, 3.0, 3000.0, 1000.0]}),
+                ("is not a member of group 'dp'", {"groups": {"dp": [1, 2]}}),
+                ("time_unit must be one of", {"time_unit": "min"}),
+                ("'rang' is not understood", {"columns": {"rang": "rank"}}),
+                ("the table has no column 'r'", {"columns": {"rank": "r"}}),
+                ("must be of pandas, polars, pyarrow or DuckDB", {"table": 3})):
+            with self.assertRaises(rankscope.UsageError) as caught:
+                run_of(**wrong)
+            self.assertIn(words, str(caught.exception))
+
+    def test_small_overlaps_are_mended_and_counted(self):
+        run = run_of(lane=["main"] * 4, duration=[1.00001, 3.0, 3.0, 1.0])
+        quality = run.table("quality").to_pydict()
+        self.assertEqual(dict(zip(quality["counter"], quality["value"])).get("events_repaired"), 1)
+
+    def test_a_table_that_only_looks_wrong_can_be_accepted(self):
+        self.assertEqual(len(run_of(duration=[1e-4, 3e-4, 3e-4, 1e-4], sparse=True).ranks), 2)
+
+    def test_names_with_special_characters_are_kept(self):
+        name = 'a "b" \\ é\n# c=d'
+        run = run_of({"rank": [0], "name": [name], "start": [0], "duration": [1]})
+        self.assertEqual(run.table("spans", columns=["name"]).to_pydict()["name"], [name])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,97 @@
+"""trace_handler in a real job: torchrun with 4 processes on Gloo, one of them slow; the printed report names it."""
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import rankscope
+from rankscope.torch import TraceHandler, trace_handler
+from support import ROOT
+
+TORCHRUN = ROOT / ".venv/bin/torchrun"
+PROGRAM = '''
+import os, time, torch, torch.distributed as dist
+import rankscope.torch
+torch.set_num_threads(1)
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+work = torch.randn(160, 160)
+schedule = torch.profiler.schedule(wait=1, warmup=1, active=int(os.environ["ACTIVE"]), repeat=1)
+with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=schedule, record_shapes=True,
+                            on_trace_ready=rankscope.torch.trace_handler(os.environ["TRACES"])) as profiler:
+    for step in range(int(os.environ["ACTIVE"]) + 3):
+        for _ in range(120 if rank == 2 else 40):
+            work = torch.tanh(work @ work)
+        dist.all_reduce(work)
+        profiler.step()
+dist.destroy_process_group()
+'''
+
+
+class Stub:
+    """A profiler whose trace is a text."""
+
+    def export_chrome_trace(self, path):
+        pathlib.Path(path).write_bytes(b"{}")
+
+
+class Handler(unittest.TestCase):
+    def test_each_window_and_rank_has_its_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            handler = trace_handler(folder, report="never", wait_s=0)
+            handler(Stub())
+            handler(Stub())
+            self.assertEqual(sorted(str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*") if path.is_file()),
+                             ["window_1/rank_0.json.gz", "window_2/rank_0.json.gz"])
+            with self.assertRaises(rankscope.UsageError) as caught:
+                trace_handler(folder)
+            self.assertIn("folder of its own", str(caught.exception))
+
+    def test_missing_ranks_are_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            handler = TraceHandler(folder, "never", False, 0, None)
+            handler.ranks = lambda: (0, 3)
+            handler(Stub())
+            with self.assertRaises(rankscope.CannotTellError) as caught:
+                handler.run()
+            self.assertIn("ranks 1, 2", str(caught.exception))
+            self.assertRaises(rankscope.UsageError, handler.run, 2)
+
+    def test_a_failed_export_leaves_nothing(self):
+        class Failing:
+            def export_chrome_trace(self, path):
+                raise RuntimeError("no")
+        with tempfile.TemporaryDirectory() as folder:
+            handler = trace_handler(folder, report="never")
+            self.assertRaises(RuntimeError, handler, Failing())
+            self.assertEqual([path for path in pathlib.Path(folder).rglob("*") if path.is_file()], [])
+
+
+@unittest.skipUnless((ROOT / ".venv/.with-pytorch").exists() and TORCHRUN.exists(), "PyTorch is not installed (scripts/setup --with-pytorch)")
+class Job(unittest.TestCase):
+    def job(self, ranks):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "train.py")
+            program.write_text(PROGRAM)
+            environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "TRACES": str(pathlib.Path(folder, "traces")), "ACTIVE": "20",
+                           "OMP_NUM_THREADS": "1"}
+            done = subprocess.run([TORCHRUN, "--nproc-per-node", str(ranks), "--master-port", "0", "--standalone", program],
+                                  capture_output=True, text=True, env=environment, timeout=500)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(pathlib.Path(folder, "traces/report.html").exists(), done.stderr)
+            with rankscope.open(pathlib.Path(folder, "traces/window_1")) as run:
+                self.assertEqual(run.ranks, list(range(ranks)))
+            return done.stderr
+
+    def test_the_printed_verdict_names_the_slow_one_of_four_ranks(self):
+        said = self.job(4)
+        self.assertIn("Rank 2 is slow", said)
+
+    def test_two_ranks_are_reported_once(self):
+        said = self.job(2)
+        self.assertEqual(said.count("the whole report is in"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
