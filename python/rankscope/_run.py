@@ -42,7 +42,7 @@ def open(*paths: Path, rank_map: dict[str, int] | str | None = None, keep_texts:
     what = f"reading {names[0]}" if names else ""
     handle = call_for_handle("rankscope_open", wanted, task_pointer(task), what=what, task=task)
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return Run(handle, os.path.basename(os.path.abspath(names[0])) + more)
+    return Run(handle, os.path.basename(os.path.abspath(names[0])) + more, names)
 
 
 def _steps(steps: Steps) -> list[int | None] | None:
@@ -95,8 +95,9 @@ def ranks_from(text: str | None) -> list[int] | None:
 class Run:
     """One run. Made by rankscope.open() and rankscope.from_table()."""
 
-    def __init__(self, handle: ctypes.c_void_p, name: str):
+    def __init__(self, handle: ctypes.c_void_p, name: str, paths: Sequence[Path] = ()):
         self.name = name  #: the last part of its path
+        self._paths = [pathlib.Path(path).resolve() for path in paths]
         self._handle = handle
         self._finalizer = weakref.finalize(self, library().rankscope_close, handle)
 
@@ -109,6 +110,13 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _check_not_read(self, out: Path) -> None:
+        """UsageError if writing there would replace what the run was read from."""
+        target = pathlib.Path(out).resolve()
+        for source in self._paths:
+            if target.exists() and (target == source or source in target.parents):
+                raise UsageError(f"{os.fspath(out)} is the input or part of it; choose another name for the output")
 
     def _open_handle(self) -> ctypes.c_void_p:
         if not self._finalizer.alive:
@@ -197,6 +205,8 @@ class Run:
 
     def html(self, path: Path | None = None) -> str:
         """The report as one HTML page that needs no other file and no network; written to `path` if that is given."""
+        if path is not None:
+            self._check_not_read(path)
         page = self._report("html")
         if path is not None:
             try:
@@ -207,6 +217,7 @@ class Run:
 
     def export(self, to: str, out: Path) -> None:
         """Writes the run for another tool: perfetto, chrome, tensorboard, kineto or sqlite, as `rankscope export` does."""
+        self._check_not_read(out)
         task = Task()
         call("rankscope_export", self._open_handle(), request(to=to, out=os.fspath(out)), task_pointer(task),
              what=f"writing {os.fspath(out)}", task=task)
@@ -217,6 +228,7 @@ class Run:
         Needs pyarrow (`pip install 'rankscope[parquet]'`). A table that cannot be computed from the run is left out, and the table
         "missing" has the reason; if `tables` names it, CannotTellError is raised. A folder that an earlier export made is replaced.
         """
+        self._check_not_read(out)
         return write_parquet(self, out, steps, ranks, tables)
 
     @property

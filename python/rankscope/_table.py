@@ -30,7 +30,7 @@ def _cell(value: Any) -> str:
 class Table:
     """A table of a run in Arrow's layout: polars, DuckDB, pandas and pyarrow take it as it is.
 
-    `polars.DataFrame(table)`, `duckdb.sql("FROM table")`, `pyarrow.table(table)` and `table.to_pandas()` share the columns of
+    `polars.DataFrame(table)`, `duckdb.sql("FROM spans")` (for a variable `spans`), `pyarrow.table(table)` and `table.to_pandas()` share the columns of
     numbers with this object and do not copy them. Times are int64 nanoseconds of run time.
     """
 

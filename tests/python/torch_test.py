@@ -76,13 +76,19 @@ class Job(unittest.TestCase):
             program.write_text(PROGRAM)
             environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "TRACES": str(pathlib.Path(folder, "traces")), "ACTIVE": "20",
                            "OMP_NUM_THREADS": "1"}
-            done = subprocess.run([TORCHRUN, "--nproc-per-node", str(ranks), "--master-port", "0", "--standalone", program],
-                                  capture_output=True, text=True, env=environment, timeout=500)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertTrue(pathlib.Path(folder, "traces/report.html").exists(), done.stderr)
+            job = subprocess.Popen([TORCHRUN, "--nproc-per-node", str(ranks), "--standalone", program], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=environment)
+            try:
+                _, said = job.communicate(timeout=800)
+            except subprocess.TimeoutExpired:
+                job.terminate()  # it ends its processes, too
+                job.communicate(timeout=60)
+                raise
+            self.assertEqual(job.returncode, 0, said)
+            self.assertTrue(pathlib.Path(folder, "traces/report.html").exists(), said)
             with rankscope.open(pathlib.Path(folder, "traces/window_1")) as run:
                 self.assertEqual(run.ranks, list(range(ranks)))
-            return done.stderr
+            return said
 
     def test_the_printed_verdict_names_the_slow_one_of_four_ranks(self):
         said = self.job(4)
