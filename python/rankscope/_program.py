@@ -28,7 +28,7 @@ def _export_parquet(words: list[str]) -> int:
     parser.add_argument("--ranks", help="use only these ranks, e.g. 0,2,4-7")
     parser.add_argument("--rank-map", help="ranks of trace files that do not state their rank: FILE=RANK,...")
     parser.add_argument("--keep-texts", action="store_true", help="show strings as recorded")
-    options = parser.parse_args(words)
+    options = parser.parse_intermixed_args(words)  # paths may come before and after options
     *runs, out = options.paths
     if not runs:
         parser.error(f"give the run to export and the folder to write: rankscope export {out} --to parquet OUT")
