@@ -42,8 +42,8 @@ def watch(work: Callable[[], None], what: str, task: Any = None) -> None:
     thread = threading.Thread(target=run, name="rankscope", daemon=True)
     began = time.monotonic()
     bar = None
-    thread.start()
     try:
+        thread.start()  # Ctrl-C may come while it starts
         while True:
             thread.join(_LOOK_EVERY_S)
             if not thread.is_alive():
@@ -55,7 +55,8 @@ def watch(work: Callable[[], None], what: str, task: Any = None) -> None:
     except KeyboardInterrupt:
         if task is not None:
             task.stop = 1
-            thread.join()
+            while thread.is_alive():
+                thread.join(_LOOK_EVERY_S)
         raise
     finally:
         if bar:
