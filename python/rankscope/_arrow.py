@@ -5,16 +5,17 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from ._library import ArrowArray, ArrowArrayStream, ArrowSchema, library
+from ._errors import Error
+from ._library import ArrowArray, ArrowSchema, Handle, new_stream
 
 _CAPSULE_NAME = b"arrow_array_stream"
 _NUMBERS = {"l": (ctypes.c_int64, "int64"), "i": (ctypes.c_int32, "int32"), "g": (ctypes.c_double, "float64")}
-_api = ctypes.pythonapi
+_api = ctypes.PyDLL(None)  # not ctypes.pythonapi, whose types all packages share
 _api.PyCapsule_New.restype = ctypes.py_object
 _api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
-_streams: dict[int, ArrowArrayStream] = {}  # by address; a consumer moves what is in it, the structure itself is ours
+_streams: dict[int, Any] = {}  # by address; a consumer moves what is in it, the structure itself is ours
 
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -29,10 +30,9 @@ for _kept in (_destroy, _CAPSULE_NAME):
     _api.Py_IncRef(ctypes.py_object(_kept))
 
 
-def stream_capsule(table: ctypes.c_void_p) -> Any:
+def stream_capsule(table: Handle) -> Any:
     """A capsule `arrow_array_stream` of a table handle; the columns live as long as anything that was made from it."""
-    stream = ArrowArrayStream()
-    library().rankscope_table_stream(table, ctypes.byref(stream))
+    stream = new_stream(table)
     address = ctypes.addressof(stream)
     _streams[address] = stream
     return _api.PyCapsule_New(address, _CAPSULE_NAME, ctypes.cast(_destroy, ctypes.c_void_p))
@@ -41,13 +41,14 @@ def stream_capsule(table: ctypes.c_void_p) -> Any:
 class Batch:
     """All rows of a table as Arrow arrays, released with this object."""
 
-    def __init__(self, table: ctypes.c_void_p):
-        stream = ArrowArrayStream()
-        library().rankscope_table_stream(table, ctypes.byref(stream))
+    def __init__(self, table: Handle):
         self._schema, self._array = ArrowSchema(), ArrowArray()
-        stream.get_schema(ctypes.byref(stream), ctypes.byref(self._schema))
-        stream.get_next(ctypes.byref(stream), ctypes.byref(self._array))
-        stream.release(ctypes.byref(stream))
+        stream = new_stream(table)
+        try:
+            if stream.get_schema(ctypes.byref(stream), ctypes.byref(self._schema)) or stream.get_next(ctypes.byref(stream), ctypes.byref(self._array)):
+                raise Error((stream.get_last_error(ctypes.byref(stream)) or b"the table cannot be read").decode())
+        finally:
+            stream.release(ctypes.byref(stream))
         self.columns = {self._schema.children[i].contents.name.decode(): Column(self, i) for i in range(self._array.n_children)}
 
     def __del__(self) -> None:
@@ -113,7 +114,7 @@ class Column:
         """A pandas array; columns of numbers without missing values are views of the table, which `owner` keeps alive."""
         missing = self.missing_mask(numpy)
         if self.format == "U":
-            return pandas.array(self.to_list(), dtype="str")
+            return pandas.array(self.to_list(), dtype="string")  # "str" of pandas 2 has no missing values
         if self.format == "b":
             bits = numpy.frombuffer(self._buffer(1, ctypes.c_uint8, (self.length + 7) // 8), dtype=numpy.uint8)
             flags = numpy.unpackbits(bits, count=self.length, bitorder="little").astype(bool)
@@ -122,6 +123,7 @@ class Column:
         buffer = self._buffer(1, kind, self.length)
         buffer.owner = owner
         values = numpy.frombuffer(buffer, dtype=dtype)
+        values.flags.writeable = False  # other frames and tables share them
         if self.is_dictionary:
             codes = values if missing is None else numpy.where(missing, -1, values)
             return pandas.Categorical.from_codes(codes, categories=self.categories())

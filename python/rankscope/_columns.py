@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Mapping
+from typing import Any, Iterable, Mapping
 
 from ._errors import UsageError
+
+
+#: Bounds of whole numbers, both included; of others those of 64 bits.
+_BOUNDS = {"rank": (0, (1 << 24) - 1), "peer": (-1, (1 << 24) - 1), "step": (0, (1 << 62) - 1), "sequence": (0, (1 << 62) - 1),
+           "bytes": (0, (1 << 62) - 1), "stream": (0, (1 << 31) - 1), "micro_batch": (-(1 << 31), (1 << 31) - 1),
+           "chunk": (-(1 << 31), (1 << 31) - 1)}
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+
+
+def _check_names(names: Iterable[Any]) -> None:
+    seen: set[str] = set()
+    for name in map(str, names):
+        if name in seen:
+            raise UsageError(f"the table has two columns {name!r}; rename or remove one of them")
+        seen.add(name)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, and pandas' NA and NaT."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _as_lists(table: Any) -> dict[str, list[Any]]:
     """{column: values} of pandas, polars, pyarrow, DuckDB, or a mapping."""
     if isinstance(table, Mapping):
+        _check_names(table)
         return {str(name): list(values) for name, values in table.items()}
     module = type(table).__module__.split(".")[0]
+    names = getattr(table, "column_names", None) or getattr(table, "columns", None)
+    if names is not None and not hasattr(table, "collect"):
+        _check_names(names)
     if module == "pandas":
         return {str(name): table[name].tolist() for name in table.columns}
     if module == "polars":
@@ -62,11 +88,13 @@ class Columns:
         """None if the column or the value is missing; numbers as int where they are whole."""
         values = self._values.get(name)
         value = None if values is None else values[row]
-        if value is None or isinstance(value, float) and math.isnan(value) or value != value:
-            return None
         if hasattr(value, "item"):
             value = value.item()
-        return int(value) if isinstance(value, float) and value.is_integer() else value
+        if _is_missing(value):
+            return None
+        if isinstance(value, int) and not isinstance(value, bool) and not _LEAST <= value <= _MOST:
+            raise UsageError(f"row {row}: {name} is {str(value)[:40]}, which has more than 64 bits")
+        return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _MOST else value
 
     def text(self, name: str, row: int) -> str | None:
         value = self.value(name, row)
@@ -78,6 +106,9 @@ class Columns:
             return None
         if isinstance(value, bool) or not isinstance(value, int):
             raise UsageError(f"row {row}: {name} must be a whole number (is {value!r})")
+        least, most = _BOUNDS.get(name, (_LEAST, _MOST))
+        if not least <= value <= most:
+            raise UsageError(f"row {row}: {name} must be from {least} to {most} (is {value})")
         return value
 
     def number(self, name: str, row: int) -> float | None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import math
+import operator
 from typing import Any, Iterable, Literal, Mapping, Sequence
 
 from . import annotate
 from ._columns import Columns
 from ._errors import UsageError
-from ._library import call_for_handle
+from ._library import Task, call_for_handle, task_pointer
 from ._run import Run
 
 _UNITS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
@@ -21,6 +21,8 @@ COLUMNS = ("rank", "name", "start", "duration", "end", "kind", "step", "lane", "
 _ATTRIBUTES = ("micro_batch", "stage", "chunk")
 _LEAST_BUSY = 1e-3
 _MOST_UNEQUAL = 50.0
+_MOST_RANK = (1 << 24) - 1
+_MOST_NS = 1 << 62
 
 
 def _word(text: str) -> str:
@@ -35,6 +37,17 @@ class _Event:
     def __init__(self, row: int, rank: int, name: str, begin: int, end: int, kind: str, step: int | None, lane: str):
         self.row, self.rank, self.name, self.begin, self.end = row, rank, name, begin, end
         self.kind, self.step, self.lane = kind, step, lane
+
+
+def _given(name: str, value: Any, least: int, most: int) -> int:
+    """An argument that is a whole number, of Python or NumPy."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise UsageError(f"{name} must be a whole number (is {value!r})") from None
+    if not least <= number <= most:
+        raise UsageError(f"{name} must be from {least} to {most} (is {str(number)[:40]})")
+    return number
 
 
 def _lane(columns: Columns, row: int, kind: str, blocking: bool) -> str:
@@ -81,8 +94,6 @@ def _events(columns: Columns, unit: int, blocking: bool) -> list[_Event]:
         rank, name = columns.whole("rank", row), columns.text("name", row)
         if rank is None or name is None:
             raise UsageError(f"row {row}: {'rank' if rank is None else 'name'} is missing")
-        if not 0 <= rank < 1 << 24:
-            raise UsageError(f"row {row}: rank {rank} must be from 0 to {(1 << 24) - 1}")
         begin, end = _times(columns, row, unit)
         kind = _kind(columns, row)
         found.append(_Event(row, rank, name, begin, end, kind, columns.whole("step", row), _lane(columns, row, kind, blocking)))
@@ -137,27 +148,64 @@ def _mend_overlaps(events: list[_Event], most: int) -> int:
     return moved
 
 
-def _check_units(events: list[_Event], sparse: bool) -> None:
-    """Durations in another unit than starts, or ranks in different units, would become a wrong report."""
-    extents: dict[int, tuple[int, int]] = {}
-    busy = 0
+def _extent_and_union(events: Iterable[_Event]) -> tuple[int, int]:
+    """From the first begin to the last end, and how much of that is in at least one event."""
+    first = reached = covered = None
+    for event in sorted(events, key=lambda event: event.begin):
+        if first is None:
+            first, reached, covered = event.begin, event.begin, 0
+        assert reached is not None and covered is not None
+        covered += max(0, event.end - max(event.begin, reached))
+        reached = max(reached, event.end)
+    return (0, 0) if first is None or reached is None or covered is None else (reached - first, covered)
+
+
+def _check_units(events: list[_Event], sparse: bool, of_steps: bool) -> None:
+    """Durations in another unit than starts, or ranks in different units, would become a wrong report. Looks at the times as they are
+    in the table; `of_steps`: those of each step are apart."""
+    parts: dict[tuple[int, int | None], list[_Event]] = {}
     for event in events:
-        low, high = extents.get(event.rank, (event.begin, event.end))
-        extents[event.rank] = min(low, event.begin), max(high, event.end)
-        busy += event.end - event.begin
-    lengths = {rank: high - low for rank, (low, high) in extents.items()}
+        parts.setdefault((event.rank, event.step if of_steps else None), []).append(event)
+    lengths: dict[int, int] = {}
+    unions: dict[int, int] = {}
+    for (rank, _), own in parts.items():
+        length, union = _extent_and_union(own)
+        lengths[rank] = lengths.get(rank, 0) + length
+        unions[rank] = unions.get(rank, 0) + union
     longest, shortest = max(lengths, key=lengths.__getitem__), min(lengths, key=lengths.__getitem__)
     if lengths[longest] > _MOST_UNEQUAL * max(lengths[shortest], 1) and not sparse:
         raise UsageError(f"the times of rank {longest} span {lengths[longest] / 1e9:g} s, those of rank {shortest} {lengths[shortest] / 1e9:g} s: all "
                          "ranks must use one unit and one clock (if this is right, give sparse=True)")
-    if sum(lengths.values()) > 0 and busy < _LEAST_BUSY * sum(lengths.values()) and not sparse:
-        raise UsageError(f"the events fill only {100 * busy / sum(lengths.values()):.2g} % of the time between the first and the last: start and "
-                         "duration must be in one unit (if this is right, give sparse=True)")
+    for rank, length in lengths.items():
+        if unions[rank] < _LEAST_BUSY * length and not sparse:
+            raise UsageError(f"the events of rank {rank} fill only {100 * unions[rank] / length:.2g} % of the time between the first and the last: "
+                             "start and duration must be in one unit (if this is right, give sparse=True)")
+
+
+def _check_duplicates(columns: Columns, events: list[_Event]) -> None:
+    """One row twice, as after joining tables that overlap, would be counted twice."""
+    seen: dict[tuple[Any, ...], int] = {}
+    operations: dict[tuple[Any, ...], int] = {}
+    for event in events:
+        if event.end > event.begin:
+            same = event.rank, event.lane, event.name, event.kind, event.step, event.begin, event.end, columns.value("micro_batch", event.row)
+            if (before := seen.setdefault(same, event.row)) != event.row:
+                raise UsageError(f"rows {before} and {event.row} are the same event: {event.name!r} of rank {event.rank}, with the same times; "
+                                 "remove one of them")
+        sequence, group = columns.whole("sequence", event.row), columns.text("group", event.row)
+        if event.kind == "comm" and sequence is not None and group is not None:
+            operation = event.rank, group, sequence, columns.text("op", event.row), columns.whole("peer", event.row)
+            if (before := operations.setdefault(operation, event.row)) != event.row:
+                raise UsageError(f"rows {before} and {event.row} are the same operation: sequence {sequence} of group {group!r} on rank {event.rank}; "
+                                 "each operation of a group has a sequence of its own")
 
 
 def _groups(columns: Columns, events: list[_Event], given: Mapping[str, Sequence[int]] | None) -> dict[str, list[int]]:
     """Members of each communicator: as given, else the ranks that use it."""
-    members: dict[str, list[int]] = {str(name): [int(rank) for rank in ranks] for name, ranks in (given or {}).items()}
+    members = {str(name): [_given(f"groups[{name!r}]", rank, 0, _MOST_RANK) for rank in ranks] for name, ranks in (given or {}).items()}
+    for name, listed in members.items():
+        if len(set(listed)) < len(listed):
+            raise UsageError(f"groups[{name!r}] has a rank twice: {listed}")
     seen: dict[str, set[int]] = {}
     for event in events:
         group = columns.text("group", event.row) if event.kind == "comm" else None
@@ -264,19 +312,24 @@ def from_table(table: Any, *, time_unit: Literal["s", "ms", "us", "ns"], columns
         raise UsageError(f"time_unit must be one of {', '.join(_UNITS)} (is {time_unit!r})")
     if start_of not in ("run", "step"):
         raise UsageError(f'start_of must be "run" or "step" (is {start_of!r})')
-    read = Columns(table, columns or {}, COLUMNS, tuple(attributes))
+    attributes = tuple(attributes)
+    for attribute in attributes:
+        if attribute in COLUMNS or attributes.count(attribute) > 1:
+            raise UsageError(f"attributes: the column {attribute!r} is kept already; leave it out")
+    read = Columns(table, columns or {}, COLUMNS, attributes)
     events = _events(read, _UNITS[time_unit], blocking)
     if not events:
         raise UsageError("the table has no rows")
+    _check_units(events, sparse, start_of == "step")
+    _check_duplicates(read, events)
     laid_out = _lay_steps_out(events) if start_of == "step" else None
-    moved = _mend_overlaps(events, overlap_ns)
-    _check_units(events, sparse)
+    moved = _mend_overlaps(events, _given("overlap_ns", overlap_ns, 0, _MOST_NS))
     windows = _step_windows(events, laid_out)
     step_lanes = _step_lanes(events, windows)
     writer = _Writer(read, attributes)
-    clock = "clock=none" if clock_error_ns is None else f"clock=table clock_error={int(clock_error_ns)}"
+    clock = "clock=none" if clock_error_ns is None else f"clock=table clock_error={_given('clock_error_ns', clock_error_ns, 0, _MOST_NS)}"
     ranks = sorted({event.rank for event in events})
-    writer.lines.append(f"@run source=table world_size={len(ranks) if world_size is None else int(world_size)} {clock}")
+    writer.lines.append(f"@run source=table world_size={len(ranks) if world_size is None else _given('world_size', world_size, 1, _MOST_RANK + 1)} {clock}")
     writer.lines += _processes(read, events, ranks, "pipeline_stage" if equal_stages else "stage", step_lanes)
     writer.lines += [f"@group {_word(group)} {','.join(map(str, members))}" for group, members in _groups(read, events, groups).items()]
     writer.lines += [f"@quality events_repaired {moved}"] if moved else []
@@ -284,7 +337,9 @@ def from_table(table: Any, *, time_unit: Literal["s", "ms", "us", "ns"], columns
     for event in sorted(events, key=lambda event: (event.begin, -event.end, event.row)):
         writer.event(event)
     text = "\n".join(writer.lines).encode() + b"\n"
-    handle = call_for_handle("rankscope_open_text", ctypes.c_char_p(text), len(text), what="reading the table")
+    task = Task()
+    handle = call_for_handle("rankscope_open_text", text, len(text), task_pointer(task), close="rankscope_close",
+                             what="reading the table", task=task)
     return Run(handle, name)
 
 
@@ -309,7 +364,7 @@ def _processes(columns: Columns, events: list[_Event], ranks: list[int], stage_k
         if len(host) > 1:
             raise UsageError(f"rank {rank} has several hosts: {', '.join(sorted(map(str, host)))}")
         words = f" host={_word(next(iter(host)))}" if host else ""
-        words += f" meta.{stage_key}={next(iter(stage))}" if len(stage) == 1 else ""
+        words += f" meta.{stage_key}={_word(next(iter(stage)))}" if len(stage) == 1 else ""
         lines.append(f"@rank {rank}{words}")
         lines += [f"@lane {rank} {_word(lane)} kind={kind} number={number}" + (" device=0" if kind == "stream" else "")
                   for number, ((owner, lane), kind) in enumerate(lanes.items()) if owner == rank]

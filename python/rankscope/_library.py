@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
 import pathlib
+import sys
 import threading
-from typing import Any
+from typing import Any, Sequence
 
-from ._errors import Error, error_for
+from ._errors import Error, UsageError, error_for
 from ._progress import watch
 
 INTERFACE_VERSION = 1
@@ -65,15 +67,16 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "rankscope_version": (ctypes.c_char_p, []),
     "rankscope_free": (None, [_text]),
     "rankscope_open": (ctypes.c_int32, [ctypes.c_char_p, _task, _out_handle, _out_text]),
-    "rankscope_open_text": (ctypes.c_int32, [ctypes.c_char_p, ctypes.c_int64, _out_handle, _out_text]),
+    "rankscope_open_text": (ctypes.c_int32, [ctypes.c_char_p, ctypes.c_int64, _task, _out_handle, _out_text]),
     "rankscope_close": (None, [ctypes.c_void_p]),
     "rankscope_report": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, _out_text, _out_text]),
     "rankscope_what_if": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, _out_text, _out_text]),
     "rankscope_compare": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, _out_text, _out_text]),
+    "rankscope_check_output": (ctypes.c_int32, [ctypes.c_char_p, _out_text]),
     "rankscope_export": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, _task, _out_text]),
     "rankscope_read_table": (ctypes.c_int32, [ctypes.c_void_p, ctypes.c_char_p, _out_handle, _out_text]),
     "rankscope_table_rows": (ctypes.c_int64, [ctypes.c_void_p]),
-    "rankscope_table_stream": (None, [ctypes.c_void_p, ctypes.POINTER(ArrowArrayStream)]),
+    "rankscope_table_stream": (ctypes.c_int32, [ctypes.c_void_p, ctypes.POINTER(ArrowArrayStream), _out_text]),
     "rankscope_table_close": (None, [ctypes.c_void_p]),
     "rankscope_tables": (_text, []),
 }
@@ -149,36 +152,89 @@ def request(**members: Any) -> bytes:
 
 def _checked(status: int, message: Any) -> None:
     if status != 0:
-        raise error_for(status, take_text(message))
+        raise error_for(status, take_text(message) or "there is not enough memory")
+
+
+class Handle:
+    """A run or a table of the C interface.
+
+    It is freed when it is closed and no call uses it any more: a call that was interrupted may go on in the background.
+    """
+
+    def __init__(self, pointer: ctypes.c_void_p, free: Any):
+        self._pointer, self._free = pointer, free
+        self._users = 0
+        self._closed = self._freed = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> ctypes.c_void_p:
+        with self._lock:
+            if self._closed:
+                raise UsageError("the run was closed")
+            self._users += 1
+        return self._pointer
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+        self._free_if_unused()
+
+    def _free_if_unused(self) -> None:
+        with self._lock:
+            now = self._closed and not self._freed and self._users == 0
+            self._freed = self._freed or now
+        if now:
+            self._free(self._pointer)
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def close(self) -> None:
+        self._closed = True
+        self._free_if_unused()
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():  # a thread of ours may be in a call that was interrupted
+            self.close()
+
+
+def _call(name: str, arguments: Sequence[Any], *results: Any) -> None:
+    """One call, on the thread that makes it; handles among the arguments are in use meanwhile."""
+    message = _text()
+    with contextlib.ExitStack() as used:
+        values = [used.enter_context(value) if isinstance(value, Handle) else value for value in arguments]
+        _checked(getattr(library(), name)(*values, *map(ctypes.byref, results), ctypes.byref(message)), message)
 
 
 def call_for_text(name: str, *arguments: Any, what: str = "") -> str:
-    """A call that answers with a text. It can be interrupted; the computation is then abandoned."""
-    text, message = _text(), _text()
+    """A call that answers with a text. It can be interrupted; the computation then goes on, and its text is freed when it ends."""
+    def work() -> str:
+        text = _text()
+        _call(name, arguments, text)
+        return take_text(text)
+    return watch(work, what)
 
-    def work() -> None:
-        _checked(getattr(library(), name)(*arguments, ctypes.byref(text), ctypes.byref(message)), message)
-    watch(work, what)
-    return take_text(text)
 
-
-def call_for_handle(name: str, *arguments: Any, what: str = "", task: Task | None = None) -> ctypes.c_void_p:
-    """A call that makes a run or a table."""
-    handle, message = ctypes.c_void_p(), _text()
-
-    def work() -> None:
-        _checked(getattr(library(), name)(*arguments, ctypes.byref(handle), ctypes.byref(message)), message)
-    watch(work, what, task)
-    return handle
+def call_for_handle(name: str, *arguments: Any, close: str, what: str = "", task: Task | None = None) -> Handle:
+    """A call that makes a run or a table, which `close` frees."""
+    def work() -> Handle:
+        pointer = ctypes.c_void_p()
+        _call(name, arguments, pointer)
+        return Handle(pointer, getattr(library(), close))
+    return watch(work, what, task)
 
 
 def call(name: str, *arguments: Any, what: str = "", task: Task | None = None) -> None:
     """A call that answers with nothing."""
-    message = _text()
+    watch(lambda: _call(name, arguments), what, task)
 
-    def work() -> None:
-        _checked(getattr(library(), name)(*arguments, ctypes.byref(message)), message)
-    watch(work, what, task)
+
+def new_stream(table: Handle) -> ArrowArrayStream:
+    """A stream of a table, which its user releases."""
+    stream = ArrowArrayStream()
+    _call("rankscope_table_stream", (table, ctypes.byref(stream)))
+    return stream
 
 
 def task_pointer(task: Task | None) -> Any:

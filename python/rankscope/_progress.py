@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from typing import Any, Callable
+from typing import Any, Callable, TypeVar
 
 _SHOW_AFTER_S = 0.5
 _LOOK_EVERY_S = 0.05
+_Result = TypeVar("_Result")
 
 
 def _bar(what: str) -> Any:
@@ -23,27 +24,32 @@ def _bar(what: str) -> Any:
     return tqdm(total=100, desc=what, unit="%", leave=False)
 
 
-def watch(work: Callable[[], None], what: str, task: Any = None) -> None:
-    """Runs `work` and raises what it raises.
+def watch(work: Callable[[], _Result], what: str, task: Any = None) -> _Result:
+    """Runs `work`; returns what it returns and raises what it raises.
 
     `task` has `done` (0 to 1) and `stop`; with it, Ctrl-C stops the work before KeyboardInterrupt is raised. Without it, the
     work goes on in the background until it ends, and its result is dropped.
     """
     if threading.current_thread() is not threading.main_thread():
-        work()  # signals reach only the main thread
-        return
+        return work()  # signals reach only the main thread
+    returned: list[_Result] = []
     raised: list[BaseException] = []
 
     def run() -> None:
         try:
-            work()
+            returned.append(work())
         except BaseException as problem:  # handed over to the caller
             raised.append(problem)
     thread = threading.Thread(target=run, name="rankscope", daemon=True)
     began = time.monotonic()
     bar = None
     try:
-        thread.start()  # Ctrl-C may come while it starts
+        try:
+            thread.start()  # Ctrl-C may come while it starts
+        except RuntimeError:
+            if thread.ident is not None:
+                raise
+            return work()  # none can be started, as when the interpreter ends
         while True:
             thread.join(_LOOK_EVERY_S)
             if not thread.is_alive():
@@ -52,7 +58,7 @@ def watch(work: Callable[[], None], what: str, task: Any = None) -> None:
                 bar = _bar(what) or False
             if bar:
                 bar.update(int(task.done * 100) - bar.n)
-    except KeyboardInterrupt:
+    except BaseException:  # Ctrl-C, or what a handler of another signal raises
         if task is not None:
             task.stop = 1
             while thread.is_alive():
@@ -63,3 +69,4 @@ def watch(work: Callable[[], None], what: str, task: Any = None) -> None:
             bar.close()
     if raised:
         raise raised[0]
+    return returned[0]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import pathlib
 import re
-import weakref
 from typing import Any, Iterable, Literal, Sequence, Union
 
 from . import _notebook
 from ._answer import Answer
 from ._errors import CannotTellError, CannotWriteError, UsageError
 from ._findings import Finding, SlowRank, Verdict
-from ._library import Task, call, call_for_handle, call_for_text, library, request, task_pointer
+from ._library import Handle, Task, call, call_for_handle, call_for_text, request, task_pointer
 from ._parquet import write_parquet
 from ._table import Table
 
@@ -40,7 +38,7 @@ def open(*paths: Path, rank_map: dict[str, int] | str | None = None, keep_texts:
     task = Task()
     wanted = request(paths=names, rank_map=rank_map, keep_texts=keep_texts)
     what = f"reading {names[0]}" if names else ""
-    handle = call_for_handle("rankscope_open", wanted, task_pointer(task), what=what, task=task)
+    handle = call_for_handle("rankscope_open", wanted, task_pointer(task), close="rankscope_close", what=what, task=task)
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     return Run(handle, os.path.basename(os.path.abspath(names[0])) + more, names)
 
@@ -95,15 +93,17 @@ def ranks_from(text: str | None) -> list[int] | None:
 class Run:
     """One run. Made by rankscope.open() and rankscope.from_table()."""
 
-    def __init__(self, handle: ctypes.c_void_p, name: str, paths: Sequence[Path] = ()):
+    def __init__(self, handle: Handle, name: str, paths: Sequence[Path] = ()):
         self.name = name  #: the last part of its path
         self._paths = [pathlib.Path(path).resolve() for path in paths]
         self._handle = handle
-        self._finalizer = weakref.finalize(self, library().rankscope_close, handle)
 
     def close(self) -> None:
-        """Frees the memory of the run. Tables that were read stay valid; every other call then raises UsageError."""
-        self._finalizer()
+        """Frees the memory of the run. Tables that were read stay valid; every other call then raises UsageError.
+
+        A call that was interrupted may go on in the background; the memory is then freed when it ends.
+        """
+        self._handle.close()
 
     def __enter__(self) -> Run:
         return self
@@ -117,17 +117,20 @@ class Run:
         for source in self._paths:
             if target.exists() and (target == source or source in target.parents):
                 raise UsageError(f"{os.fspath(out)} is the input or part of it; choose another name for the output")
+        call("rankscope_check_output", os.fsencode(out))
 
-    def _open_handle(self) -> ctypes.c_void_p:
-        if not self._finalizer.alive:
+    def _open_handle(self) -> Handle:
+        if self._handle.closed:
             raise UsageError(f"the run {self.name} was closed")
         return self._handle
 
-    def table(self, name: str, steps: Steps = None, ranks: Ranks = None, columns: Iterable[str] | None = None) -> Table:
+    def table(self, name: str, steps: Steps = None, ranks: Ranks = None, columns: Iterable[str] | None = None,
+              first: int | None = None) -> Table:
         """A table of the run as Arrow; rankscope.tables() lists the tables and their columns, docs/sqlite.md explains them.
 
         `steps` is a step, a pair (first, last), a range or a string such as "5:15"; rows that touch these steps of their rank are
-        kept. `ranks` is a rank or several. `columns` chooses columns and their order. Raises UsageError for names, steps or ranks
+        kept. `ranks` is a rank or several. `columns` chooses columns and their order. With `first`, the
+        table has at most so many rows, the first ones, and reading ends with them. Raises UsageError for names, steps or ranks
         that do not exist, and CannotTellError, with the reason, if the run does not hold what the table shows.
 
         >>> run.table("rank_steps", ranks=2, columns=["step", "duration_ns"]).to_pydict()["step"][:3]
@@ -136,8 +139,9 @@ class Run:
         names = None if columns is None else list(columns)
         if names == []:
             raise UsageError("columns is empty; leave it out for all columns")
-        wanted = request(table=name, steps=_steps(steps), ranks=_ranks(ranks), columns=names)
-        return Table(name, call_for_handle("rankscope_read_table", self._open_handle(), wanted, what=f"reading table {name}"))
+        wanted = request(table=name, steps=_steps(steps), ranks=_ranks(ranks), columns=names, first=first)
+        return Table(name, call_for_handle("rankscope_read_table", self._open_handle(), wanted, close="rankscope_table_close",
+                                           what=f"reading table {name}"))
 
     def _report(self, form: str, **options: Any) -> str:
         wanted = request(form=form, name=self.name, **options)
@@ -186,9 +190,8 @@ class Run:
         The answer has schema rankscope.whatif/1; str() is a text. Raises CannotTellError if nothing can be predicted.
         """
         options = {"fixes": list(fixes), "steps": _steps(steps), "include_warm_up": include_warm_up}
-        answers = [call_for_text("rankscope_what_if", self._open_handle(), request(form=form, **options), what="predicting")
-                   for form in ("json", "text")]
-        return Answer(json.loads(answers[0]), answers[1])
+        found = json.loads(call_for_text("rankscope_what_if", self._open_handle(), request(form="both", **options), what="predicting"))
+        return Answer(found["answer"], found["text"])
 
     def compare(self, other: Run, *, steps: Steps = None, ranks: Ranks = None, accept_losses: bool = False) -> Answer:
         """Whether `other` is slower than this run, and where (schema rankscope.compare/1, docs/compare.md); str() is a text.
@@ -199,9 +202,8 @@ class Run:
         options = {"label_a": self.name, "label_b": other.name, "steps": _steps(steps), "ranks": _ranks(ranks),
                    "accept_losses": accept_losses}
         handles = self._open_handle(), other._open_handle()
-        answers = [call_for_text("rankscope_compare", *handles, request(form=form, **options), what="comparing")
-                   for form in ("json", "text")]
-        return Answer(json.loads(answers[0]), answers[1])
+        found = json.loads(call_for_text("rankscope_compare", *handles, request(form="both", **options), what="comparing"))
+        return Answer(found["answer"], found["text"])
 
     def html(self, path: Path | None = None) -> str:
         """The report as one HTML page that needs no other file and no network; written to `path` if that is given."""
@@ -243,7 +245,7 @@ class Run:
         return str(self.table("run", columns=["source"]).to_pydict()["source"][0])
 
     def __repr__(self) -> str:
-        if not self._finalizer.alive:
+        if self._handle.closed:
             return f"<rankscope.Run {self.name}: closed>"
         count = len(self.ranks)
         return f"<rankscope.Run {self.name}: {count} rank{'' if count == 1 else 's'}, source {self.source}>"

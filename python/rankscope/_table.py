@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import ctypes
 import html
 import json
-import weakref
 from typing import Any
 
 from ._arrow import Batch, stream_capsule
-from ._library import library, take_text
+from ._errors import Error
+from ._library import Handle, library, take_text
 
 
 def tables() -> dict[str, dict[str, Any]]:
-    """All tables that Run.table() can read: {"spans": {"row": "what a row is", "columns": {"name": "type"}}, ...}.
+    """All tables that Run.table() can read: {"spans": {"row": "what a row is", "chosen_by": ["ranks", "steps"],
+    "columns": {"name": "type"}}, ...}. "chosen_by" says which of `ranks` and `steps` can choose rows of the table.
 
     Types are int32, int64, double, bool and string; "?" after a type says that a value may be missing ("not recorded").
     docs/sqlite.md explains every column.
     """
-    described = json.loads(take_text(library().rankscope_tables()))
-    return {table["name"]: {"row": table["row"], "columns": {column["name"]: column["type"] + ("?" if column["nulls"] else "")
-                                                             for column in table["columns"]}} for table in described}
+    text = take_text(library().rankscope_tables())
+    if not text:
+        raise Error("there is not enough memory")
+    return {table["name"]: {"row": table["row"], "chosen_by": table["chosen_by"],
+                            "columns": {column["name"]: column["type"] + ("?" if column["nulls"] else "") for column in table["columns"]}}
+            for table in json.loads(text)}
 
 
 def _cell(value: Any) -> str:
@@ -34,10 +37,9 @@ class Table:
     numbers with this object and do not copy them. Times are int64 nanoseconds of run time.
     """
 
-    def __init__(self, name: str, handle: ctypes.c_void_p):
+    def __init__(self, name: str, handle: Handle):
         self.name = name
         self._handle = handle
-        self._finalizer = weakref.finalize(self, library().rankscope_table_close, handle)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Arrow's PyCapsule interface; may be called several times. `requested_schema` is not used."""
@@ -45,7 +47,8 @@ class Table:
 
     def __len__(self) -> int:
         """The number of rows."""
-        return int(library().rankscope_table_rows(self._handle))
+        with self._handle as pointer:
+            return int(library().rankscope_table_rows(pointer))
 
     @property
     def columns(self) -> list[str]:
@@ -63,7 +66,10 @@ class Table:
         return {name: column.to_list(most) for name, column in batch.columns.items()}
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame. Strings of few kinds are categories; integers that may be missing are Int32 or Int64."""
+        """A pandas.DataFrame. Strings of few kinds are categories; integers that may be missing are Int32 or Int64.
+
+        Columns of numbers are those of the table and can only be read: change `table.to_pandas().copy()`.
+        """
         import numpy
         import pandas
         batch = Batch(self._handle)

@@ -9,6 +9,7 @@ import pyarrow
 
 import rankscope
 import timelines
+from rankscope import _library
 from support import SHARED, needs_shared
 
 SMALL = {"rank": [0, 0, 1, 1], "name": ["forward", "sync", "forward", "sync"], "start": [0.0, 1.0, 0.0, 3.0],
@@ -74,6 +75,22 @@ class FromTable(unittest.TestCase):
                 ("must be in one unit", {"duration": [1e-4, 3e-4, 3e-4, 1e-4]}),
                 ("all ranks must use one unit", {"start": [0.0, 1.0, 0.0, 3000.0], "duration": [1.0, 3.0, 3000.0, 1000.0]}),
                 ("is not a member of group 'dp'", {"groups": {"dp": [1, 2]}}),
+                ("the events of rank 1 fill only", {"start": [0.0, 1.0, 0.0, 9.0], "duration": [1.0, 3.0, 1e-4, 1e-4]}),
+                ("row 2: bytes must be from 0", {"table": {**SMALL, "bytes": [None, 1, -1, 1]}}),
+                ("row 3: sequence must be a whole number", {"table": {**SMALL, "sequence": [None, 1, None, 1e30]}}),
+                ("row 1: peer must be from -1 to", {"table": {**SMALL, "peer": [None, 1 << 40, None, 0]}}),
+                ("row 0: rank must be from 0 to 16777215", {"rank": [1 << 24, 0, 1, 1]}),
+                ("row 1: colour is 1000", {"table": {**SMALL, "colour": [1, 10**40, 1, 1]}, "attributes": ["colour"]}),
+                ("rows 0 and 4 are the same event", {"table": {name: [*values, values[0]] for name, values in SMALL.items()}}),
+                ("rows 1 and 3 are the same operation", {"table": {**SMALL, "rank": [0, 0, 1, 0], "start": [0.0, 1.0, 0.0, 5.0],
+                                                                   "sequence": [None, 4, None, 4]}}),
+                ("groups['dp'] has a rank twice", {"groups": {"dp": [0, 1, 1]}}),
+                ("groups['dp'] must be a whole number", {"groups": {"dp": [0, 1.5]}}),
+                ("the table has two columns 'name'", {"table": pandas.DataFrame([[0, "a", 0.0, 1.0, "b"]], columns=["rank", "name", "start", "duration", "name"])}),
+                ("the table has two columns '1'", {"table": {**SMALL, 1: SMALL["rank"], "1": SMALL["rank"]}}),
+                ("attributes: the column 'name' is kept already", {"attributes": ["name"]}),
+                ("world_size must be from 1", {"world_size": 0}),
+                ("overlap_ns must be a whole number", {"overlap_ns": 0.5}),
                 ("time_unit must be one of", {"time_unit": "min"}),
                 ("'rang' is not understood", {"columns": {"rang": "rank"}}),
                 ("the table has no column 'r'", {"columns": {"rank": "r"}}),
@@ -89,6 +106,36 @@ class FromTable(unittest.TestCase):
 
     def test_a_table_that_only_looks_wrong_can_be_accepted(self):
         self.assertEqual(len(run_of(duration=[1e-4, 3e-4, 3e-4, 1e-4], sparse=True).ranks), 2)
+
+    def test_units_that_are_mixed_are_found_before_steps_are_laid_out(self):
+        steps = {"rank": [0, 0, 1, 1], "name": ["a"] * 4, "step": [0, 1, 0, 1], "start": [0, 0, 0, 0], "duration": [1000, 1000, 1, 1]}
+        with self.assertRaises(rankscope.UsageError) as caught:
+            run_of(steps, start_of="step")
+        self.assertIn("all ranks must use one unit", str(caught.exception))
+
+    def test_a_span_around_all_others_does_not_hide_mixed_units(self):
+        nested = {"rank": [0] * 42, "name": ["a"] * 42, "lane": [f"l{i}" for i in range(42)], "start": [0] * 41 + [10**6], "duration": [20] * 42}
+        with self.assertRaises(rankscope.UsageError) as caught:
+            run_of(nested)
+        self.assertIn("must be in one unit", str(caught.exception))
+
+    def test_a_stage_may_be_any_text(self):
+        run = run_of({**SMALL, "stage": ["encoder left = 1"] * 2 + ["b"] * 2})
+        self.assertIn("encoder left = 1", run.table("process_metadata").to_pydict()["value"])
+
+    def test_missing_values_of_pandas_are_missing(self):
+        frame = pandas.DataFrame({**SMALL, "sequence": pandas.array([None, 4, None, 4], dtype="Int64"),
+                                  "host": pandas.array(["a", None, "b", None], dtype="string")})
+        run = run_of(frame)
+        self.assertEqual(run.table("collectives", columns=["sequence"]).to_pydict()["sequence"], [4, 4])
+        self.assertEqual(run.table("processes", columns=["host"]).to_pydict()["host"], ["a", "b"])
+
+    def test_reading_a_long_table_can_be_stopped(self):
+        task = _library.Task(stop=1)
+        text = b"0 op 0 10 a\n" * 10_000
+        with self.assertRaises(rankscope.Error) as caught:
+            _library.call_for_handle("rankscope_open_text", text, len(text), _library.task_pointer(task), close="rankscope_close")
+        self.assertIn("cancelled", str(caught.exception))
 
     def test_names_with_special_characters_are_kept(self):
         name = 'a "b" \\ é\n# c=d'

@@ -1,4 +1,5 @@
 """Run: report, verdict, findings, comparison, prediction, page; errors; what a notebook shows."""
+import gc
 import json
 import os
 import pathlib
@@ -8,14 +9,29 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 import rankscope
+from rankscope import _library
 from support import DEMO, PROGRAM, ROOT, run_of
 
 
 def printed(*words):
     done = subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
+
+
+def closed(pointer, freed):
+    handle = _library.Handle(pointer, freed.append)
+    handle.close()
+    return handle
+
+
+def pythons():
+    """This Python and others that are installed; from 3.12 on, no thread starts while the interpreter ends."""
+    versions = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv"), "versions").glob("3.1[2-9]*/bin/python3")
+    return [sys.executable, *sorted(map(str, versions)), *filter(None, (shutil.which(f"python3.{minor}") for minor in (12, 13, 14)
+                                                                       if not any(pathlib.Path.home().glob(".pyenv"))))]
 
 
 class Runs(unittest.TestCase):
@@ -86,6 +102,7 @@ class Runs(unittest.TestCase):
             self.assertRaises(rankscope.UsageError, wrong)
         with self.assertRaises(rankscope.UsageError):
             self.demo.export("nothing", "out")
+
     def test_what_was_read_is_never_written(self):
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder, "copy.rankscope")
@@ -97,7 +114,10 @@ class Runs(unittest.TestCase):
                     self.assertRaises(rankscope.UsageError, write, out)
             trace = pathlib.Path(folder, "rank_1.json")  # of somebody
             trace.write_text('{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]}')
-            self.assertRaises(rankscope.UsageError, run.export, "chrome", trace)
+            content = trace.read_bytes()
+            for write in (lambda out: run.export("chrome", out), run.html, run.to_parquet):
+                self.assertRaises(rankscope.UsageError, write, trace)
+            self.assertEqual(trace.read_bytes(), content)
             self.assertEqual((copy / "manifest.json").read_bytes(), before)
 
     def test_a_closed_run_says_so(self):
@@ -136,6 +156,74 @@ class Runs(unittest.TestCase):
                    "    print('interrupted', task.stop, threading.active_count())\n")
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=110)
         self.assertEqual(done.stdout, "interrupted 1 1\n", done.stderr)
+
+    def test_a_run_that_is_closed_while_it_is_used_is_freed_later(self):
+        freed = []
+        handle = _library.Handle(7, freed.append)
+        with handle as pointer:
+            with handle:
+                handle.close()
+            self.assertEqual((pointer, freed), (7, []))
+        self.assertEqual(freed, [7])
+        handle.close()
+        del handle
+        self.assertEqual(freed, [7])
+        with self.assertRaises(rankscope.UsageError):
+            with _library.Handle(8, freed.append) as _, closed(9, freed):
+                pass
+        gc.collect()
+        self.assertEqual(sorted(freed), [7, 8, 9])
+
+    def test_a_result_that_comes_after_the_interruption_is_freed(self):
+        program = ("import os, signal, threading\n"
+                   "from rankscope._library import Handle\n"
+                   "from rankscope._progress import watch\n"
+                   "freed, go = [], threading.Event()\n"
+                   "def work():\n"
+                   "    os.kill(os.getpid(), signal.SIGINT)\n"
+                   "    go.wait()\n"
+                   "    return Handle(7, freed.append)\n"
+                   "try:\n"
+                   "    watch(work, 'reading')\n"
+                   "except KeyboardInterrupt:\n"
+                   "    pass\n"
+                   "go.set()\n"
+                   "[thread.join() for thread in threading.enumerate() if thread.name == 'rankscope']\n"
+                   "print(freed)\n")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=110)
+        self.assertEqual(done.stdout, "[7]\n", done.stderr)
+
+    def test_a_run_can_be_closed_after_an_interruption(self):
+        program = ("import signal, sys, rankscope\n"
+                   "for i in range(30):\n"
+                   "    run = rankscope.open(sys.argv[1])\n"
+                   "    try:\n"
+                   "        signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+                   "        signal.setitimer(signal.ITIMER_REAL, 0.0005 * (i + 1))\n"
+                   "        run.report()\n"
+                   "        run.whatif('rank:2')\n"
+                   "        signal.pause()\n"
+                   "    except KeyboardInterrupt:\n"
+                   "        run.close()\n"
+                   "        del run\n"
+                   "print('alive')\n")
+        done = subprocess.run([sys.executable, "-c", program, DEMO], capture_output=True, text=True, timeout=110)
+        self.assertEqual((done.returncode, done.stdout), (0, "alive\n"), done.stderr)
+
+    def test_work_is_done_where_no_thread_can_be_started(self):
+        def refused(thread):
+            raise RuntimeError("can't create new thread at interpreter shutdown")
+        with unittest.mock.patch.object(threading.Thread, "start", refused):
+            self.assertIn("Rank 2", str(self.demo.verdict()))
+
+    def test_the_end_of_a_program_can_report(self):
+        program = ("import atexit, sys, rankscope\n"
+                   "run = rankscope.open(sys.argv[1])\n"
+                   "atexit.register(lambda: print(run.verdict().sentences[0]))\n")
+        for python in pythons():
+            with self.subTest(python=python):
+                done = subprocess.run([python, "-B", "-c", program, DEMO], capture_output=True, text=True, timeout=110)
+                self.assertIn("Rank 2 is slow", done.stdout, done.stderr)
 
     def test_a_library_of_another_version_is_refused(self):
         done = subprocess.run([sys.executable, "-c", "import rankscope; rankscope.open('x')"], capture_output=True, text=True,

@@ -3,6 +3,8 @@ import gc
 import pathlib
 import re
 import sqlite3
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -121,6 +123,51 @@ class Tables(unittest.TestCase):
             self.assertEqual(address(column), address(column))
             self.assertEqual(frame[column].to_numpy(allow_copy=False).__array_interface__["data"][0], address(column), column)
             self.assertEqual(spans[column].to_numpy().__array_interface__["data"][0], address(column), column)
+
+    def test_a_frame_cannot_change_the_table(self):
+        table = self.gpu.table("spans")
+        before = table.to_pydict()
+        frame = table.to_pandas()
+        for column in ("begin_ns", "duration_ns", "lane_id"):
+            self.assertFalse(frame[column].to_numpy().flags.writeable)
+        with self.assertRaises(ValueError):
+            frame["begin_ns"].array[:] = 0
+        copy = frame.copy()
+        copy["begin_ns"] = 0
+        copy.loc[0, "duration_ns"] = 7
+        self.assertEqual(table.to_pydict(), before)
+
+    def test_missing_texts_are_missing_in_pandas(self):
+        frame = self.two.table("findings").to_pandas()
+        self.assertEqual(str(frame["title"].dtype), "string")
+        shown = self.gpu.table("memory").to_pandas()
+        self.assertTrue(shown["peak_op"].isna().any())
+        self.assertNotIn("None", list(shown["peak_op"].dropna()))
+
+    def test_the_types_of_ctypes_stay_those_of_other_packages(self):
+        program = ("import ctypes, sys\n"
+                   "before = ctypes.pythonapi.PyCapsule_New.argtypes, ctypes.pythonapi.PyCapsule_GetPointer.restype\n"
+                   "import rankscope\n"
+                   "rankscope.open(sys.argv[1]).table('steps').__arrow_c_stream__()\n"
+                   "print(before == (ctypes.pythonapi.PyCapsule_New.argtypes, ctypes.pythonapi.PyCapsule_GetPointer.restype))\n")
+        done = subprocess.run([sys.executable, "-c", program, DEMO], capture_output=True, text=True)
+        self.assertEqual(done.stdout, "True\n", done.stderr)
+
+    def test_strings_that_are_alike_only_when_shown_are_one_category(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "run.txt")
+            path.write_bytes(b"0 op 0 10 a\xffb\n0 op 10 20 a\xfeb\n0 op 20 30 c\n0 op 30 40 a\xfeb\n")
+            spans = rankscope.open(path).table("spans")
+        shown = ["a\ufffdb", "a\ufffdb", "c", "a\ufffdb"]
+        self.assertEqual(pyarrow.table(spans)["name"].chunk(0).dictionary.to_pylist(), ["a\ufffdb", "c"])
+        self.assertEqual(list(spans.to_pandas()["name"]), shown)
+        self.assertEqual(polars.DataFrame(spans)["name"].to_list(), shown)
+
+    def test_ranks_beyond_all_bounds_are_refused(self):
+        for text in ("4294967294 op 0 10 a\n", "@group dp 0,2147483648\n0 op 0 10 a\n"):
+            with self.assertRaises(rankscope.UnreadableError) as caught:
+                run_of(text)
+            self.assertIn("must be a rank", str(caught.exception))
 
     def test_a_frame_outlives_its_table_and_its_run(self):
         run = rankscope.open(DEMO)

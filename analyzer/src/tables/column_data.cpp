@@ -45,8 +45,10 @@ void ColumnData::mark(bool there) {
 }
 
 void ColumnData::add_small(std::int64_t value) {
-  RS_CHECK(value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max());
-  small_.push_back(static_cast<std::int32_t>(value));
+  const bool fits =
+      value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
+  fits_ = fits_ && fits;
+  small_.push_back(fits ? static_cast<std::int32_t>(value) : 0);
 }
 
 void ColumnData::add(std::int64_t value) {
@@ -147,6 +149,42 @@ void ColumnData::clear() {
   flags_.clear();
   characters_.clear();
   offsets_.assign(1, 0);
+}
+
+void ColumnData::truncate(std::size_t rows) {
+  if (rows >= rows_) return;
+  const std::size_t bytes = (rows + 7) / 8;
+  switch (description_->type) {
+    case ColumnType::whole:
+      whole_.resize(rows);
+      break;
+    case ColumnType::small:
+    case ColumnType::word:
+    case ColumnType::string:
+      small_.resize(rows);
+      break;
+    case ColumnType::number:
+      numbers_.resize(rows);
+      break;
+    case ColumnType::flag:
+      flags_.resize(bytes);
+      break;
+    case ColumnType::text:
+      offsets_.resize(rows + 1);
+      characters_.resize(static_cast<std::size_t>(offsets_.back()));
+      break;
+  }
+  rows_ = rows;
+  if (valid_.empty()) return;
+  valid_.resize(bytes + 1);
+  missing_ = 0;
+  for (std::size_t row = 0; row < rows; ++row) missing_ += has(row) ? 0 : 1;
+}
+
+void ColumnData::replace_places(const std::vector<std::int32_t>& places) {
+  RS_CHECK(description_->type == ColumnType::string);
+  for (std::size_t row = 0; row < rows_; ++row)
+    if (has(row)) small_[row] = places[static_cast<std::size_t>(small_[row])];
 }
 
 std::string_view ColumnData::text(std::size_t row) const {

@@ -53,6 +53,32 @@ Result<void> check_choice(const TableDescription& table, const TableChoice& choi
 
 }  // namespace
 
+namespace {
+
+/// How many source rows are read before it is seen whether the first rows are there.
+constexpr std::size_t source_rows_at_a_time = 1 << 12;
+
+void fill(const TableRows& rows, TableSources& sources, const TableChoice& choice, TableData& data, RowWriter& writer) {
+  const std::size_t count = rows.count(sources);
+  if (!choice.first) return rows.fill(sources, {0, count}, writer);
+  for (std::size_t from = 0; from < count && data.rows() < *choice.first; from += source_rows_at_a_time)
+    rows.fill(sources, {from, std::min(count, from + source_rows_at_a_time)}, writer);
+  for (ColumnData& column : data.columns) column.truncate(*choice.first);
+}
+
+/// A recording may be damaged, or made by hand.
+Result<void> check_fits(const TableData& data) {
+  for (const ColumnData& column : data.columns)
+    if (!column.fits())
+      return fail(ErrorKind::unreadable,
+                  format("table {}: a number of column {} has more than 32 bits; the recording is damaged, or was not "
+                         "made by rankscope",
+                         data.description->name, column.description().arrow_name()));
+  return {};
+}
+
+}  // namespace
+
 struct RunTables::State {
   explicit State(std::shared_ptr<const Run> the_run) : run(std::move(the_run)), sources(*run) {}
   std::shared_ptr<const Run> run;
@@ -84,7 +110,8 @@ Result<TableData> RunTables::read(std::string_view name, const TableChoice& choi
     places[static_cast<std::size_t>(column - table->columns.data())] = &data.columns.back();
   }
   RowWriter writer{std::move(places)};
-  rows->fill(state_->sources, {0, rows->count(state_->sources)}, writer);
+  fill(*rows, state_->sources, choice, data, writer);
+  RS_TRY_VOID(check_fits(data));
   return data;
 }
 

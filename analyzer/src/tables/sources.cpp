@@ -9,6 +9,7 @@ namespace rankscope::analyzer {
 
 RowFilter::RowFilter(const TableChoice& choice, const StepsSection* section)
     : ranks_(choice.ranks), steps_(choice.steps) {
+  std::ranges::sort(ranks_);
   if (!steps_ || section == nullptr) return;
   for (const StepWindow& step : section->windows) {
     if (!keeps_step(step.index)) continue;
@@ -18,7 +19,7 @@ RowFilter::RowFilter(const TableChoice& choice, const StepsSection* section)
   }
 }
 
-bool RowFilter::keeps(RankId rank) const { return ranks_.empty() || std::ranges::find(ranks_, rank) != ranks_.end(); }
+bool RowFilter::keeps(RankId rank) const { return ranks_.empty() || std::ranges::binary_search(ranks_, rank); }
 
 bool RowFilter::keeps(RankId rank, TimeRange time) const {
   if (all()) return true;

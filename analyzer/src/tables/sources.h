@@ -29,7 +29,7 @@ class RowFilter {
   [[nodiscard]] bool keeps_step(std::int64_t index) const;
 
  private:
-  std::vector<RankId> ranks_;
+  std::vector<RankId> ranks_;  // ascending
   std::optional<StepRange> steps_;
   std::unordered_map<RankId, TimeRange> time_;  // from the first to the last chosen step
 };

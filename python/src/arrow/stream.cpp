@@ -1,6 +1,8 @@
 #include "arrow/stream.h"
 
 #include <array>
+#include <cerrno>
+#include <unordered_map>
 
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/printable.h"
@@ -168,22 +170,50 @@ ArrowArray array_of(const std::shared_ptr<const ArrowTable>& table) {
 struct HeldStream {
   std::shared_ptr<const ArrowTable> table;
   bool given = false;
+  bool failed = false;
 };
+
+/// Strings that differ only in bytes that are no UTF-8 become one: a dictionary has each value once.
+void add_strings(Dictionary& words, ColumnData& column, const Run& run) {
+  std::unordered_map<std::string, std::int32_t> known;
+  std::vector<std::int32_t> places;
+  places.reserve(column.strings().size());
+  for (const StringId string : column.strings()) {
+    std::string text = valid_utf8(run.text(string));
+    const auto [entry, added] = known.try_emplace(std::move(text), static_cast<std::int32_t>(known.size()));
+    places.push_back(entry->second);
+    if (added) words.add(entry->first);
+  }
+  if (known.size() < places.size()) column.replace_places(places);
+}
 
 HeldStream& held_by(ArrowArrayStream* stream) { return *static_cast<HeldStream*>(stream->private_data); }
 
+/// Consumers are written in C: an error is a number there.
+template <class Work>
+int without_exceptions(ArrowArrayStream& stream, Work work) noexcept {
+  try {
+    work();
+    return 0;
+  } catch (...) {  // only memory can be missing
+    held_by(&stream).failed = true;
+    return ENOMEM;
+  }
+}
+
 }  // namespace
+
+void Dictionary::add(std::string_view text) {
+  characters += text;
+  offsets.push_back(static_cast<std::int64_t>(characters.size()));
+}
 
 std::shared_ptr<const ArrowTable> arrow_table(analyzer::TableData data, const Run& run) {
   auto table = std::make_shared<ArrowTable>();
-  for (const ColumnData& column : data.columns) {
+  for (ColumnData& column : data.columns) {
     Dictionary& words = table->dictionaries.emplace_back();
-    const auto add = [&words](std::string_view text) {
-      words.characters += valid_utf8(text);
-      words.offsets.push_back(static_cast<std::int64_t>(words.characters.size()));
-    };
-    for (const std::string_view word : column.words()) add(word);
-    for (const StringId string : column.strings()) add(run.text(string));
+    for (const std::string_view word : column.words()) words.add(valid_utf8(word));
+    add_strings(words, column, run);
   }
   table->data = std::move(data);
   return table;
@@ -192,16 +222,18 @@ std::shared_ptr<const ArrowTable> arrow_table(analyzer::TableData data, const Ru
 void make_stream(std::shared_ptr<const ArrowTable> table, ArrowArrayStream& stream) {
   stream.private_data = new HeldStream{.table = std::move(table)};
   stream.get_schema = [](ArrowArrayStream* self, ArrowSchema* out) {
-    *out = schema_of(*held_by(self).table);
-    return 0;
+    return without_exceptions(*self, [&] { *out = schema_of(*held_by(self).table); });
   };
   stream.get_next = [](ArrowArrayStream* self, ArrowArray* out) {
-    HeldStream& held = held_by(self);
-    *out = held.given ? ArrowArray{} : array_of(held.table);
-    held.given = true;
-    return 0;
+    return without_exceptions(*self, [&] {
+      HeldStream& held = held_by(self);
+      *out = held.given ? ArrowArray{} : array_of(held.table);
+      held.given = true;
+    });
   };
-  stream.get_last_error = [](ArrowArrayStream*) -> const char* { return nullptr; };
+  stream.get_last_error = [](ArrowArrayStream* self) -> const char* {
+    return held_by(self).failed ? "there is not enough memory" : nullptr;
+  };
   stream.release = [](ArrowArrayStream* self) {
     delete &held_by(self);
     self->release = nullptr;

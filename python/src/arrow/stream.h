@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/analyzer/tables/column_data.h"
@@ -15,6 +16,7 @@ namespace rankscope::python {
 struct Dictionary {
   std::vector<std::int64_t> offsets{0};
   std::string characters;
+  void add(std::string_view text);
 };
 
 /// Columns that streams share; never changed.

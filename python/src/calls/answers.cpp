@@ -79,6 +79,12 @@ Result<std::string> report(analyzer::RunTables& tables, const char* request_text
   return unknown_form(form, "json, text, html, verdict");
 }
 
+/// {"answer": ..., "text": "..."}
+std::string both_of(const std::string& answer, const std::string& text) {
+  return format(R"({{"answer":{},"text":{}}})", answer,
+                nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 Result<std::string> what_if(const Run& run, const char* request_text) {
   RS_TRY(const Request request, Request::parse(request_text, {"form", "fixes", "steps", "include_warm_up"}));
   RS_TRY(const auto form, request.text("form", "json"));
@@ -88,7 +94,9 @@ Result<std::string> what_if(const Run& run, const char* request_text) {
   RS_TRY(const auto answer, analyzer::what_if(run, options, fixes));
   if (form == "json") return analyzer::render_what_if_json(answer);
   if (form == "text") return analyzer::render_what_if_text(answer, analyzer::Colour::no);
-  return unknown_form(form, "json, text");
+  if (form == "both")
+    return both_of(analyzer::render_what_if_json(answer), analyzer::render_what_if_text(answer, analyzer::Colour::no));
+  return unknown_form(form, "json, text, both");
 }
 
 Result<std::string> compare(const Run& a, const Run& b, const char* request_text) {
@@ -110,8 +118,9 @@ Result<std::string> compare(const Run& a, const Run& b, const char* request_text
   const analyzer::ComparisonView view{comparison, std::nullopt, options.top};
   if (form == "json") return analyzer::render_json(view);
   if (form == "text") return analyzer::render_text(view, analyzer::Colour::no);
+  if (form == "both") return both_of(analyzer::render_json(view), analyzer::render_text(view, analyzer::Colour::no));
   if (form == "html") return analyzer::render_html(view);
-  return unknown_form(form, "json, text, html");
+  return unknown_form(form, "json, text, both, html");
 }
 
 std::int32_t answer(char** text, char** message, const std::function<Result<std::string>()>& work) noexcept {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,6 +41,8 @@ template <class Work>
     *message = copy_of("there is not enough memory; choose fewer steps, ranks or columns");
   } catch (const std::exception& error) {
     *message = copy_of(std::string{"internal error: "} + error.what());
+  } catch (...) {
+    *message = copy_of("internal error: an exception of an unknown type");
   }
   return internal;
 }

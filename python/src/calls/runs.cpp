@@ -30,15 +30,19 @@ Result<std::shared_ptr<const Run>> open(const char* request_text, rankscope_task
   return analyzer::open_run(paths, options);
 }
 
+Result<void> check_output(const std::filesystem::path& out) {
+  if (!analyzer::holds_original(out)) return {};
+  return fail(ErrorKind::usage, format("{} is a recording or a trace and would be overwritten; choose another name "
+                                       "for the output, or remove it first",
+                                       out.string()));
+}
+
 Result<void> export_run(const Run& run, const char* request_text, rankscope_task* task) {
   RS_TRY(const Request request, Request::parse(request_text, {"to", "out"}));
   RS_TRY(const auto to, request.text("to", ""));
   RS_TRY(const auto out, request.text("out", ""));
   if (out.empty()) return fail(ErrorKind::usage, "give the file or folder to write");
-  if (analyzer::holds_original(out))
-    return fail(ErrorKind::usage, format("{} is a recording or a trace and would be overwritten; choose another name "
-                                         "for the output, or remove it first",
-                                         out));
+  RS_TRY_VOID(check_output(out));
   std::string formats;
   for (const analyzer::ExportInfo& info : analyzer::exports()) {
     if (info.id == to) return info.write(run, out, progress_of(task));
@@ -58,15 +62,22 @@ std::int32_t rankscope_open(const char* request, rankscope_task* task, rankscope
   });
 }
 
-std::int32_t rankscope_open_text(const char* text, std::int64_t bytes, rankscope_run** run, char** message) {
+std::int32_t rankscope_open_text(const char* text, std::int64_t bytes, rankscope_task* task, rankscope_run** run,
+                                 char** message) {
   return rankscope::python::guarded(message, [&]() -> rankscope::Result<void> {
-    RS_TRY(auto opened, rankscope::run_from_text({text, static_cast<std::size_t>(bytes)}));
+    RS_TRY(auto opened,
+           rankscope::run_from_text({text, static_cast<std::size_t>(bytes)}, rankscope::Texts::without_secrets,
+                                    rankscope::python::progress_of(task)));
     *run = new rankscope_run{std::move(opened)};
     return {};
   });
 }
 
 void rankscope_close(rankscope_run* run) { delete run; }
+
+std::int32_t rankscope_check_output(const char* out, char** message) {
+  return rankscope::python::guarded(message, [&] { return rankscope::python::check_output(out); });
+}
 
 std::int32_t rankscope_export(rankscope_run* run, const char* request, rankscope_task* task, char** message) {
   return rankscope::python::guarded(message, [&] {

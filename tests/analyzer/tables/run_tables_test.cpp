@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rankscope/core/model/run_builder.h"
 #include "rankscope/core/model/text.h"
 
 namespace rankscope::analyzer {
@@ -45,6 +46,57 @@ TEST(RunTables, FlagsArePackedLeastSignificantBitFirst) {
   ColumnData column{description};
   for (int i = 0; i < 9; ++i) column.add(i == 1 || i == 8);
   EXPECT_THAT(column.flags(), ElementsAre(2, 1));
+}
+
+TEST(RunTables, TheFirstRowsAreThoseOfTheWholeTable) {
+  RunTables tables = tables_of(two_steps);
+  const auto some = tables.read("spans", {.steps = {}, .ranks = {}, .columns = {"name", "collective_id"}, .first = 5});
+  ASSERT_TRUE(some) << some.error().message;
+  EXPECT_EQ(some->rows(), 5U);
+  EXPECT_EQ(some->columns[1].missing(), 4U);  // the fifth is the first collective
+  EXPECT_TRUE(some->columns[1].has(4));
+  EXPECT_FALSE(some->columns[1].has(3));
+  const auto all = tables.read("spans", {.steps = {}, .ranks = {}, .columns = {"name"}, .first = 100});
+  ASSERT_TRUE(all) << all.error().message;
+  EXPECT_EQ(all->rows(), 8U);
+}
+
+TEST(RunTables, TruncatedColumnsOfEveryTypeKeepTheirFirstValues) {
+  for (const ColumnType type : {ColumnType::whole, ColumnType::small}) {
+    ColumnDescription description{.name = "x", .type = type, .nulls = Nulls::possible};
+    ColumnData column{description};
+    for (std::int64_t i = 0; i < 20; ++i) i == 3 || i == 12 ? column.add(std::nullopt) : column.add(i);
+    column.truncate(10);
+    EXPECT_EQ(column.rows(), 10U);
+    EXPECT_EQ(column.missing(), 1U);
+    column.add(std::int64_t{7});
+    EXPECT_TRUE(column.has(10));
+  }
+  ColumnDescription description{.name = "x", .type = ColumnType::text};
+  ColumnData texts{description};
+  for (const char* text : {"ab", "c", "def"}) texts.add(std::string_view{text});
+  texts.truncate(2);
+  EXPECT_EQ(texts.characters(), "abc");
+}
+
+TEST(RunTables, ANumberThatIsTooLargeForItsColumnIsAnErrorAndNoAbort) {
+  ColumnDescription description{.name = "x", .type = ColumnType::small};
+  ColumnData column{description};
+  column.add(std::int64_t{2147483647});
+  EXPECT_TRUE(column.fits());
+  column.add(std::int64_t{2147483648});
+  EXPECT_FALSE(column.fits());
+  RunBuilder builder;
+  Process process;
+  process.rank = RankId{3'000'000'000};
+  builder.add_span(builder.add_lane(builder.add_process(std::move(process)), LaneKind::thread, "main", 0), SpanKind::op,
+                   builder.intern("a"), {at(0), at(10)});
+  auto run = std::move(builder).build();
+  ASSERT_TRUE(run) << run.error().message;
+  const auto processes = RunTables{*run}.read("processes", {});
+  ASSERT_FALSE(processes);
+  EXPECT_EQ(processes.error().kind, ErrorKind::unreadable);
+  EXPECT_THAT(processes.error().message, HasSubstr("column rank"));
 }
 
 TEST(RunTables, RowsOfChosenRanksAndSteps) {

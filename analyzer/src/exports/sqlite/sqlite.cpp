@@ -114,6 +114,9 @@ class Writer {
     return !progress_ || progress_(1.0);
   }
 
+  /// Which column got a number of more than 32 bits; empty: none.
+  [[nodiscard]] const std::string& too_large() const { return too_large_; }
+
  private:
   /// A table that cannot be computed is empty, and `missing` has the reason.
   std::size_t rows_of(const TableRows& rows) { return why_missing(rows, sources_).empty() ? rows.count(sources_) : 0; }
@@ -132,6 +135,11 @@ class Writer {
       const std::size_t end = std::min(count, first + rows_at_a_time);
       for (ColumnData& column : columns) column.clear();
       rows.fill(sources_, {first, end}, writer);
+      for (const ColumnData& column : columns)
+        if (!column.fits()) {
+          too_large_ = format("table {}, column {}", rows.name, column.description().name);
+          return false;
+        }
       for (std::size_t row = 0; row < columns.front().rows(); ++row) {
         for (std::size_t i = 0; i < columns.size(); ++i) set_value(insert, static_cast<int>(i) + 1, columns[i], row);
         insert.add();
@@ -147,6 +155,7 @@ class Writer {
   const Progress& progress_;
   std::size_t all_ = 0;  // source rows of all tables
   std::size_t done_ = 0;
+  std::string too_large_;
 };
 
 }  // namespace
@@ -154,7 +163,13 @@ class Writer {
 Result<void> write_sqlite(const Run& run, const std::filesystem::path& out, const Progress& progress) {
   RS_TRY(auto place, OutputPlace::file(out));
   SqliteDatabase database{place.path()};
-  if (!Writer{run, database, progress}.write())
+  Writer writer{run, database, progress};
+  const bool written = writer.write();
+  if (!writer.too_large().empty())
+    return fail(ErrorKind::unreadable, format("{}: a number has more than 32 bits; the recording is damaged, or was not "
+                                              "made by rankscope",
+                                              writer.too_large()));
+  if (!written)
     return fail(ErrorKind::cannot_write, format("{}: the export was cancelled; nothing was written", out.string()));
   RS_TRY_VOID(database.finish(out));
   return place.commit();

@@ -30,10 +30,16 @@ class ColumnData {
   }
   void reserve(std::size_t rows);
   void clear();
+  /// Leaves the first rows; nothing happens if there are no more.
+  void truncate(std::size_t rows);
+  /// Each place of small() becomes places[place]; of strings of the run, whose dictionary then is another one.
+  void replace_places(const std::vector<std::int32_t>& places);
 
   [[nodiscard]] const ColumnDescription& description() const { return *description_; }
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t missing() const { return missing_; }
+  /// False if a value of a small column has more than 32 bits; 0 stands in its place.
+  [[nodiscard]] bool fits() const { return fits_; }
   [[nodiscard]] bool has(std::size_t row) const { return valid_.empty() || (valid_[row / 8] >> (row % 8) & 1) != 0; }
   /// One bit per row; empty: no value is missing.
   [[nodiscard]] const std::vector<std::uint8_t>& valid() const { return valid_; }
@@ -57,6 +63,7 @@ class ColumnData {
   const ColumnDescription* description_;
   std::size_t rows_ = 0;
   std::size_t missing_ = 0;
+  bool fits_ = true;
   std::vector<std::uint8_t> valid_;
   std::vector<std::int64_t> whole_;
   std::vector<std::int32_t> small_;

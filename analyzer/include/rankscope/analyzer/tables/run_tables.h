@@ -21,6 +21,7 @@ struct TableChoice {
   std::optional<StepRange> steps;    ///< rows that touch these steps of their rank
   std::vector<RankId> ranks;         ///< rows of these ranks
   std::vector<std::string> columns;  ///< by their names in Arrow, in this order
+  std::optional<std::size_t> first{};  ///< only as many rows, the first ones; reading ends with them
 };
 
 /// Analyses that a table needs (matched operations, steps, the report) are computed once and kept. One thread at a
@@ -33,7 +34,8 @@ class RunTables {
   ~RunTables();
 
   /// The columns that Arrow has. `usage` for a table, column, rank or step that does not exist, or a choice that the
-  /// table does not allow; `not_computable`, with the reason, where the run does not hold what the table shows.
+  /// table does not allow; `not_computable`, with the reason, where the run does not hold what the table shows;
+  /// `unreadable` if a number is too large for its column.
   [[nodiscard]] Result<TableData> read(std::string_view table, const TableChoice& choice);
   /// The report of the whole run with the usual options.
   [[nodiscard]] const Report& report();
