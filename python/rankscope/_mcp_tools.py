@@ -15,6 +15,7 @@ from ._table import tables
 MOST_ROWS = 200
 MOST_CHARACTERS = 7000  # about 2,000 tokens
 _MOST_OPEN = 8
+_MOST_ENTRIES = 100_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Tool:
     name: str
     description: str
     schema: dict[str, Any]
-    run: Callable[[Session, dict[str, Any]], str]
+    run: Callable[[Session, dict[str, Any]], dict[str, Any]]
 
 
 class Session:
@@ -39,11 +40,23 @@ class Session:
         """The path, links followed; UsageError if it is not below the root."""
         if "\0" in path:
             raise UsageError("the path has a NUL")
+        try:
+            return self._inside(path)
+        except (OSError, RuntimeError, ValueError) as problem:
+            if isinstance(problem, UsageError):
+                raise
+            raise UsageError(f"{path[:200]!r} cannot be looked at: {problem}") from None
+
+    def _inside(self, path: str) -> pathlib.Path:
         resolved = (self.root / path).resolve()
         if resolved != self.root and self.root not in resolved.parents:
             raise UsageError(f"{path} is outside of the folder that this server may read ({self.root}); start it with --root FOLDER for another")
+        if resolved.exists() and not (resolved.is_file() or resolved.is_dir()):
+            raise UsageError(f"{path} is neither a file nor a folder")
         if resolved.is_dir():
-            for inner in itertools.islice(resolved.rglob("*"), 100_000):
+            for number, inner in enumerate(resolved.rglob("*")):
+                if number >= _MOST_ENTRIES:
+                    raise UsageError(f"{path} holds more than {_MOST_ENTRIES} files, which are too many to look for links; open a folder in it")
                 if inner.is_symlink() and self.root not in inner.resolve().parents:
                     raise UsageError(f"{path} holds a link to a place outside of the folder that this server may read")
         return resolved
@@ -60,6 +73,7 @@ class Session:
         if name not in self._runs:
             known = ", ".join(self._runs) or "none is open"
             raise UsageError(f"no run {name[:100]!r} is open ({known}); call open first")
+        self._runs[name] = self._runs.pop(name)  # the one that was used longest ago is closed first
         return self._runs[name]
 
 
@@ -79,19 +93,50 @@ def _checked(arguments: dict[str, Any], *known: str) -> dict[str, Any]:
     return arguments
 
 
-def _text(answer: dict[str, Any]) -> str:
+def _text(answer: Any) -> str:
     return json.dumps(answer, ensure_ascii=False)
 
 
-def _cannot_tell(problem: Error) -> str:
-    return _text({"answer": "cannot_tell", "why": str(problem), "note": "this does not mean that there is no problem"})
+def cannot_tell(problem: Error) -> dict[str, Any]:
+    return {"answer": "cannot_tell", "why": str(problem), "note": "this does not mean that there is no problem"}
+
+
+def refusal(problem: Error) -> str:
+    """What an error says, not longer than an answer."""
+    text = f"refused: {problem}"
+    return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS - 3] + "..."
+
+
+def _shorter(value: Any) -> Any:
+    """A part of the value; the value itself if it cannot be cut."""
+    if isinstance(value, str):
+        return value[:len(value) * 3 // 4] + "..." if len(value) > 8 else value
+    if isinstance(value, list):
+        return value[:len(value) * 3 // 4] if len(value) > 1 else [_shorter(one) for one in value]
+    if isinstance(value, dict) and value:
+        longest = max(value, key=lambda name: len(_text(value[name])))
+        return {**value, longest: _shorter(value[longest])}
+    return value
+
+
+def fitted(answer: dict[str, Any]) -> str:
+    """The answer as JSON; its longest member is cut until it is short enough, and it says so."""
+    text = _text(answer)
+    while len(text) > MOST_CHARACTERS:
+        shorter = {**_shorter({name: value for name, value in answer.items() if name != "left_out"}),
+                   "left_out": "the answer was too long: choose fewer columns, ranks or steps"}
+        if shorter == answer:
+            return _text({"answer": "too_long", "left_out": "the answer was too long: choose fewer columns, ranks or steps"})
+        answer = shorter
+        text = _text(answer)
+    return text
 
 
 def _ms(ns: int | float | None) -> float | None:
     return None if ns is None else round(ns / 1e6, 3)
 
 
-def _open(session: Session, arguments: dict[str, Any]) -> str:
+def _open(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     path = _checked(arguments, "path").get("path")
     paths = [path] if isinstance(path, str) else path
     if not isinstance(paths, list) or not paths or not all(isinstance(one, str) and one for one in paths):
@@ -99,11 +144,11 @@ def _open(session: Session, arguments: dict[str, Any]) -> str:
     name = session.open(paths)
     run = session.get(name)
     about = run.report()["run"]
-    return _text({"run": name, "name": run.name, **{key: about.get(key) for key in ("source", "ranks", "world_size", "steps", "duration_ns", "clock")},
-                  "next": "call verdict"})
+    return {"run": name, "name": run.name, **{key: about.get(key) for key in ("source", "ranks", "world_size", "steps", "duration_ns", "clock")},
+            "next": "call verdict"}
 
 
-def _verdict(session: Session, arguments: dict[str, Any]) -> str:
+def _verdict(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     run = session.get(_member(_checked(arguments, "run"), "run", str))
     verdict = run.verdict()
     answer: dict[str, Any] = {"answer": "verdict" if verdict.computed else "cannot_tell", "sentences": list(verdict.sentences),
@@ -113,21 +158,17 @@ def _verdict(session: Session, arguments: dict[str, Any]) -> str:
                                  "gain_ms_per_step": _ms(slow.gain_ns_per_step)} for slow in run.slow_ranks()[:10]]
     except CannotTellError as problem:
         answer["slow_ranks"] = {"answer": "cannot_tell", "why": str(problem)}
-    return _text(answer)
+    return answer
 
 
-def _findings(session: Session, arguments: dict[str, Any]) -> str:
+def _findings(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     _checked(arguments, "run", "most")
     run = session.get(_member(arguments, "run", str))
     most = _limited(arguments, 10)
-    try:
-        found = run.findings()
-    except CannotTellError as problem:
-        return _cannot_tell(problem)
+    found = run.findings()
     shown = [{"id": one.id, "severity": one.severity, "rank": one.rank, "step": one.step, "title": one.title, "evidence": one.evidence,
               "advice": one.advice, "gain_ms_per_step": _ms(one.gain_ns_per_step), "certainty": one.certainty} for one in found[:most]]
-    return _fit({"answer": "findings", "count": len(found), "findings": shown,
-                 "doubts": list(run.verdict().doubts)}, "findings")
+    return {"answer": "findings", "count": len(found), "findings": shown, "doubts": list(run.verdict().doubts)}
 
 
 def _limited(arguments: dict[str, Any], default: int) -> int:
@@ -137,17 +178,7 @@ def _limited(arguments: dict[str, Any], default: int) -> int:
     return int(most)
 
 
-def _fit(answer: dict[str, Any], rows: str) -> str:
-    """Leaves rows out until the answer is short enough, and says how many are left out."""
-    text = _text(answer)
-    while len(text) > MOST_CHARACTERS and len(answer[rows]) > 1:
-        answer[rows] = answer[rows][:len(answer[rows]) * 3 // 4]
-        answer["left_out"] = "the answer was too long: choose fewer columns, ranks or steps"
-        text = _text(answer)
-    return text
-
-
-def _table(session: Session, arguments: dict[str, Any]) -> str:
+def _table(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     _checked(arguments, "run", "table", "columns", "ranks", "steps", "most")
     run = session.get(_member(arguments, "run", str))
     name = _member(arguments, "table", str)
@@ -157,40 +188,35 @@ def _table(session: Session, arguments: dict[str, Any]) -> str:
     choice = {key: arguments.get(key) for key in ("columns", "ranks", "steps")}
     for key in ("columns", "ranks"):
         kind = str if key == "columns" else int
-        if choice[key] is not None and not (isinstance(choice[key], list) and all(isinstance(one, kind) for one in choice[key])):
+        if choice[key] is not None and not (isinstance(choice[key], list) and all(isinstance(one, kind) and not isinstance(one, bool) for one in choice[key])):
             raise UsageError(f"{key} must be a list of {'strings' if kind is str else 'whole numbers'}")
     if choice["steps"] is not None and not isinstance(choice["steps"], str):
         raise UsageError('steps must be a string such as "5:15"')
-    try:
-        table = run.table(name, **choice)
-    except CannotTellError as problem:
-        return _cannot_tell(problem)
+    table = run.table(name, first=most + 1, **choice)
     head = table.head(most)
-    return _fit({"answer": "table", "table": name, "rows": len(table), "columns": list(head), "values": [list(row) for row in zip(*head.values())]},
-                "values")
+    more = {"more_rows": True} if len(table) > most else {}
+    return {"answer": "table", "table": name, "rows": min(len(table), most), **more, "columns": list(head),
+            "values": [list(row) for row in zip(*head.values())]}
 
 
-def _compare(session: Session, arguments: dict[str, Any]) -> str:
+def _compare(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     _checked(arguments, "run", "with")
     one, other = (session.get(_member(arguments, key, str)) for key in ("run", "with"))
     answer = one.compare(other)
     steps = answer["step_time"]
     kind = "cannot_tell" if steps.get("verdict") == "cannot_tell" else "comparison"
-    return _text({"answer": kind, "step_time": steps, "text": str(answer)[:MOST_CHARACTERS // 2]})
+    return {"answer": kind, "step_time": steps, "text": str(answer)[:MOST_CHARACTERS // 2]}
 
 
-def _what_if(session: Session, arguments: dict[str, Any]) -> str:
+def _what_if(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     _checked(arguments, "run", "fixes")
     run = session.get(_member(arguments, "run", str))
     fixes = _member(arguments, "fixes", list)
     if not fixes or len(fixes) > 10 or not all(isinstance(fix, str) and len(fix) <= 200 for fix in fixes):
         raise UsageError('fixes must be a list of 1 to 10 changes such as "rank:2"')
-    try:
-        answer = run.whatif(*fixes)
-    except CannotTellError as problem:
-        return _cannot_tell(problem)
-    return _text({"answer": "prediction", "replay_error": answer["replay_error"], "doubts": answer.get("doubts", []),
-                  "text": str(answer)[:MOST_CHARACTERS // 2]})
+    answer = run.whatif(*fixes)
+    return {"answer": "prediction", "replay_error": answer["replay_error"], "doubts": answer.get("doubts", []),
+            "text": str(answer)[:MOST_CHARACTERS // 2]}
 
 
 def _schema(required: list[str], **properties: dict[str, Any]) -> dict[str, Any]:

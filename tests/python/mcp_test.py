@@ -2,17 +2,19 @@
 import asyncio
 import io
 import json
+import os
 import pathlib
 import re
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import rankscope.mcp
-from rankscope._mcp_tools import MOST_CHARACTERS, TOOLS, Session
+from rankscope._mcp_tools import MOST_CHARACTERS, TOOLS, Session, fitted
 from support import ROOT
 
 SAMPLES = ROOT / "samples"
@@ -104,6 +106,84 @@ class Mcp(unittest.TestCase):
                             json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}), json.dumps({"id": 4, "method": "ping"}))
         self.assertEqual([reply.get("error", {}).get("code") for reply in replies], [-32700, -32600, -32600, -32601, -32700, -32600, -32602, -32602, None])
         self.assertEqual(replies[-1]["result"], {})
+
+    def test_a_defect_in_a_tool_is_an_answer_too(self):
+        session = Session(SAMPLES)
+        with unittest.mock.patch.object(session, "get", side_effect=ZeroDivisionError("x")):
+            (broken, good) = answer_to(session, json.dumps({"id": 1, "method": "tools/call", "params": {"name": "verdict", "arguments": {"run": "a"}}}),
+                                       json.dumps({"id": 2, "method": "ping"}))
+        self.assertEqual(broken["error"]["code"], -32603)
+        self.assertEqual(good["result"], {})
+
+    def test_arguments_that_are_no_object_are_refused(self):
+        for arguments in ([], [1], "run1", 0, False):
+            (reply,) = answer_to(Session(SAMPLES), json.dumps({"id": 1, "method": "tools/call", "params": {"name": "verdict", "arguments": arguments}}))
+            self.assertEqual(reply["error"]["code"], -32602)
+
+    def test_texts_that_have_no_encoding_are_answered(self):
+        session, out = Session(SAMPLES), io.BytesIO()
+        lines = json.dumps({"id": "\ud800", "method": "tools/call", "params": {"name": "open", "arguments": {"path": "\ud800"}}}) + "\n"
+        rankscope.mcp.serve(session, io.StringIO(lines), io.TextIOWrapper(out, encoding="utf-8", write_through=True))
+        reply = json.loads(out.getvalue())
+        self.assertTrue(reply["result"]["isError"])
+
+    def test_paths_that_cannot_be_looked_at_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            (root / "loop").symlink_to(root / "loop")
+            os.mkfifo(root / "pipe")
+            session = Session(root)
+            for path in ("loop", "pipe", "x" * 5000):
+                self.assertTrue(call(session, "open", path=path)[0], path)
+
+    def test_a_folder_with_too_many_files_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch("rankscope._mcp_tools._MOST_ENTRIES", 3):
+            root = pathlib.Path(folder).resolve()
+            for number in range(4):
+                (root / f"{number}.json").write_text("{}")
+            wrong, text = call(Session(root), "open", path=".")
+            self.assertTrue(wrong)
+            self.assertIn("more than 3 files", text)
+
+    def test_steps_of_many_digits_are_refused(self):
+        session = Session(SAMPLES)
+        call(session, "open", path="demo.rankscope")
+        wrong, text = call(session, "table", run="run1", table="steps", steps="9" * 10_000)
+        self.assertTrue(wrong)
+        self.assertIn("steps must be", text)
+        self.assertLessEqual(len(text), MOST_CHARACTERS)
+
+    def test_every_answer_is_short(self):
+        text = fitted({"answer": "x", "rows": [{"a": "y" * 50_000, "b": 1}], "doubts": ["z" * 300] * 100})
+        self.assertLessEqual(len(text), MOST_CHARACTERS)
+        self.assertIn("left_out", json.loads(text))
+        self.assertLessEqual(len(fitted({"answer": list(range(10**5)), "numbers": {str(i): i for i in range(10**4)}})), MOST_CHARACTERS)
+
+    def test_a_batch_is_answered_as_a_batch(self):
+        (reply,) = answer_to(Session(SAMPLES), json.dumps([{"id": 1, "method": "ping"}, {"method": "notifications/initialized"}, {"id": 2, "method": "x"}]))
+        self.assertEqual([one["id"] for one in reply], [1, 2])
+        self.assertEqual(answer_to(Session(SAMPLES), json.dumps([{"method": "notifications/initialized"}])), [])
+        (refused,) = answer_to(Session(SAMPLES), json.dumps([{"id": 1, "method": "ping"}] * 51))
+        self.assertEqual(refused["error"]["code"], -32600)
+
+    def test_a_table_reads_only_the_rows_it_shows(self):
+        session = Session(SAMPLES)
+        call(session, "open", path="demo.rankscope")
+        asked = []
+        table = session.get("run1").table
+        with unittest.mock.patch.object(session.get("run1"), "table", lambda name, **options: asked.append(options["first"]) or table(name, **options)):
+            _, text = call(session, "table", run="run1", table="steps", most=2)
+        self.assertEqual(asked, [3])
+        self.assertEqual((json.loads(text)["rows"], json.loads(text)["more_rows"]), (2, True))
+
+    def test_the_run_that_was_used_longest_ago_is_closed(self):
+        session = Session(SAMPLES)
+        for _ in range(8):
+            call(session, "open", path="demo.rankscope")
+        session.get("run1")
+        call(session, "open", path="demo.rankscope")
+        session.get("run1")
+        self.assertRaises(rankscope.UsageError, session.get, "run2")
 
     def test_cannot_tell_is_an_answer(self):
         with tempfile.TemporaryDirectory() as folder:
