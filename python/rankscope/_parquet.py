@@ -6,7 +6,7 @@ import os
 import pathlib
 import shutil
 import tempfile
-from typing import TYPE_CHECKING, Iterable
+from typing import TYPE_CHECKING, Any, Iterable
 
 from ._errors import CannotTellError, CannotWriteError, UsageError
 from ._table import tables
@@ -25,24 +25,27 @@ def _check_target(out: pathlib.Path) -> None:
         raise UsageError(f"{out} is a file; give a folder to write")
     if any(out.iterdir()) and not (out / _MARK).exists():
         raise UsageError(f"{out} is not empty and was not written by an earlier export to Parquet; choose another folder, or remove it first")
+    ours = {_MARK, *(f"{name}.parquet" for name in tables())}
+    for path in sorted(out.iterdir()):
+        if path.name not in ours or path.is_symlink() or not path.is_file():
+            raise UsageError(f"{path} was not written by rankscope and would be removed with the earlier export; move it away, or choose another folder")
 
 
 def _write(run: Run, folder: pathlib.Path, steps: Steps, ranks: Ranks, wanted: Iterable[str] | None) -> list[str]:
     import pyarrow
     import pyarrow.parquet
     written = []
-    for name in tables() if wanted is None else wanted:
-        chosen = {"steps": steps, "ranks": ranks}
+    described = tables()
+    for name in described if wanted is None else wanted:
+        chosen: dict[str, Any] = {"steps": steps, "ranks": ranks}
+        if wanted is None:  # a table such as strings is of the whole run
+            chosen = {by: value for by, value in chosen.items() if by in described[name]["chosen_by"]}
         try:
             table = run.table(name, **chosen)
         except CannotTellError:
             if wanted is not None:
                 raise
             continue  # the table "missing" has the reason
-        except UsageError as problem:
-            if wanted is not None or "do not belong to" not in str(problem):
-                raise
-            table = run.table(name)  # such as strings: of the whole run
         arrow = pyarrow.table(table)
         arrow = arrow.replace_schema_metadata({"rankscope.table": name, "rankscope.tables_version": _VERSION})
         pyarrow.parquet.write_table(arrow, folder / f"{name}.parquet", compression="zstd")

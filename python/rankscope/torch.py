@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import os
 import pathlib
+import re
 import sys
 import tempfile
 import time
@@ -32,27 +33,46 @@ def _distributed() -> Any:
     return None
 
 
-def _number(name: str, default: int) -> int:
+#: Variables of launchers: the rank, and the number of ranks.
+_LAUNCHERS = (("RANK", "WORLD_SIZE"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), ("PMI_RANK", "PMI_SIZE"),
+              ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS"))
+
+
+def _number(name: str) -> int | None:
     text = os.environ.get(name, "")
-    return int(text) if text.isdecimal() else default
+    return int(text) if re.fullmatch("[0-9]{1,8}", text) else None
+
+
+def _launched() -> tuple[int, int]:
+    for rank_name, size_name in _LAUNCHERS:
+        rank, size = _number(rank_name), _number(size_name)
+        if rank is not None and size is not None and rank < size:
+            return rank, size
+    return 0, 1
+
+
+def _is_failing() -> bool:
+    """True if the program ends by an exception that nobody caught."""
+    return getattr(sys, "last_exc", None) is not None or getattr(sys, "last_value", None) is not None
 
 
 class TraceHandler:
     """What trace_handler() returns: a callable for `on_trace_ready`."""
 
     def __init__(self, folder: str | os.PathLike[str], report: Literal["exit", "never"], html: bool, wait_s: float, out: TextIO | None):
-        self.folder = pathlib.Path(folder)
+        restart = _number("TORCHELASTIC_RESTART_COUNT") or 0  # torchrun starts all ranks again when one fails
+        self.folder = pathlib.Path(folder, f"restart_{restart}") if restart else pathlib.Path(folder)
         self._html, self._wait_s, self._out = html, wait_s, out
         self._windows = 0
         self._report_at_exit = report == "exit"
         self._registered = False
 
     def ranks(self) -> tuple[int, int]:
-        """This rank and the world size: of torch.distributed, else of the launcher's variables RANK and WORLD_SIZE."""
+        """This rank and the world size: of torch.distributed, else of the variables of torchrun, MPI or Slurm; else 0 and 1."""
         distributed = _distributed()
         if distributed is not None:
             return int(distributed.get_rank()), int(distributed.get_world_size())
-        return _number("RANK", 0), _number("WORLD_SIZE", 1)
+        return _launched()
 
     def _window(self, number: int) -> pathlib.Path:
         return self.folder / f"window_{number}"
@@ -70,6 +90,9 @@ class TraceHandler:
         os.close(handle)
         try:
             profiler.export_chrome_trace(name)
+            if target.exists():
+                raise UsageError(f"{target} exists: another handler, or another process that takes itself for rank {rank}, has written it; "
+                                 "use one handler, start the ranks by torchrun, mpirun or srun, or call init_process_group first")
             os.chmod(name, 0o644)
             os.replace(name, target)
         finally:
@@ -99,6 +122,8 @@ class TraceHandler:
 
     def _report(self) -> None:
         out = self._out or sys.stderr
+        if _is_failing():
+            self._wait_s = 0  # the other ranks may hang or be gone, and the launcher waits for this one
         try:
             with self.run() as run:
                 print(run.text(), file=out)
@@ -106,8 +131,9 @@ class TraceHandler:
                     page = self.folder / "report.html"
                     run.html(page)
                     print(f"rankscope: the whole report is in {page}", file=out)
-        except Error as problem:
-            print(f"rankscope: {problem}", file=out)
+        except Exception as problem:  # noqa: BLE001 - the program ends; nobody else says what went wrong
+            reason = str(problem) if isinstance(problem, Error) else f"no report could be made: {type(problem).__name__}: {problem}"
+            print(f"rankscope: {reason}", file=out)
 
 
 def trace_handler(folder: str | os.PathLike[str], *, report: Literal["exit", "never"] = "exit", html: bool = True, wait_s: float = 60.0,
@@ -119,7 +145,8 @@ def trace_handler(folder: str | os.PathLike[str], *, report: Literal["exit", "ne
     `html` is true; it waits at most `wait_s` seconds for the traces of the other ranks, and says which are missing. With "never", or
     earlier, `handler.run()` is the run as rankscope.open() returns it.
 
-    A folder that holds windows already is refused, so that traces of two jobs are never mixed: UsageError.
+    A folder that holds windows already is refused, so that traces of two jobs are never mixed: UsageError. When torchrun starts the
+    job again after a failure, the n-th restart writes to `folder`/restart_n. If rank 0 ends by an exception, it does not wait.
     """
     if report not in ("exit", "never"):
         raise UsageError(f'report must be "exit" or "never" (is {report!r})')

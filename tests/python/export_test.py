@@ -49,12 +49,23 @@ class Parquet(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         steps = pyarrow.parquet.read_table(out / "rank_steps.parquet").to_pydict()
         self.assertEqual((set(steps["rank"]), set(steps["step"])), ({1, 2}, {3, 4}))
+        lanes = pyarrow.parquet.read_table(out / "lanes.parquet").to_pydict()  # its rows belong to ranks, but not to steps
+        self.assertEqual(set(lanes["rank"]), {1, 2})
+        self.assertEqual(set(pyarrow.parquet.read_table(out / "steps.parquet").to_pydict()["step"]), {3, 4})
+        self.assertEqual(rankscope.tables()["lanes"]["chosen_by"], ["ranks"])
 
     def test_only_an_earlier_export_is_replaced(self):
         out = self.folder / "again"
         self.run_.to_parquet(out, tables=["run"])
         self.assertEqual(self.run_.to_parquet(out, tables=["steps"]), ["steps"])
         self.assertFalse((out / "run.parquet").exists())
+        for mine in (out / "notes.txt", out / "my.parquet"):
+            mine.write_text("x")
+            with self.assertRaises(rankscope.UsageError) as caught:
+                self.run_.to_parquet(out, tables=["run"])
+            self.assertIn(mine.name, str(caught.exception))
+            self.assertTrue((out / "steps.parquet").exists())
+            mine.unlink()
         other = self.folder / "other"
         other.mkdir()
         (other / "mine").write_text("x")

@@ -63,6 +63,20 @@ class Record(unittest.TestCase):
             done = self.start(folder, WORLD_SIZE="4")
         self.assertIn("put the recorder before the launcher", done.stderr)
 
+    def test_a_program_that_is_not_recorded_is_not_started_for_ever(self):
+        with tempfile.TemporaryDirectory() as folder:
+            recorder = pathlib.Path(folder, "recorder")  # starts the command without recording it
+            recorder.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n')
+            recorder.chmod(0o755)
+            done = self.start(folder, RANKSCOPE_PROGRAM=str(recorder))
+            self.assertIn("it is not recorded", done.stderr)
+            self.assertEqual(done.stdout.split(), ["begins", "begins"])
+            program = pathlib.Path(folder, "train.py")
+            program.write_text(PROGRAM.replace("sys.argv[1])", "sys.argv[1], '--or-run')"))
+            done = subprocess.run([sys.executable, "-B", program, "r"], capture_output=True, text=True, timeout=100,
+                                  env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "RANKSCOPE_PROGRAM": str(recorder)})
+            self.assertEqual(done.stdout.split(), ["begins", "begins", "not", "recording"], done.stderr)
+
     def test_without_a_script_it_is_refused(self):
         done = subprocess.run([sys.executable, "-B", "-c", "import rankscope\nwith rankscope.record('x'): pass"], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
