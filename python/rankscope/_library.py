@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import math
 import os
 import pathlib
 import sys
@@ -147,7 +148,11 @@ def take_text(text: Any) -> str:
 
 def request(**members: Any) -> bytes:
     """A request of the C interface; members that are None are left out."""
-    return json.dumps({name: value for name, value in members.items() if value is not None}).encode()
+    try:
+        return json.dumps({name: value for name, value in members.items() if value is not None}, allow_nan=False).encode()
+    except (TypeError, ValueError) as problem:
+        wrong = [name for name, value in members.items() if isinstance(value, float) and not math.isfinite(value)]
+        raise UsageError(f"{', '.join(wrong)} must be finite" if wrong else f"an argument has the wrong type: {problem}") from None
 
 
 def _checked(status: int, message: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import pathlib
 import re
@@ -34,7 +35,7 @@ def open(*paths: Path, rank_map: dict[str, int] | str | None = None, keep_texts:
     """
     if isinstance(rank_map, dict):
         rank_map = ",".join(f"{name}={rank}" for name, rank in rank_map.items())
-    names = [os.fspath(path) for path in paths]
+    names = [_path_text(path) for path in paths]
     task = Task()
     wanted = request(paths=names, rank_map=rank_map, keep_texts=keep_texts)
     what = f"reading {names[0]}" if names else ""
@@ -43,35 +44,59 @@ def open(*paths: Path, rank_map: dict[str, int] | str | None = None, keep_texts:
     return Run(handle, os.path.basename(os.path.abspath(names[0])) + more, names)
 
 
+def _whole(name: str, value: Any) -> int:
+    """A whole number of Python or NumPy."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise UsageError(f"{name} must be whole numbers (is {value!r})") from None
+
+
+def _path_text(path: Path) -> str:
+    """The path as the C interface takes it."""
+    text = os.fsdecode(path)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"the name of {text!r} is not UTF-8, which the Python package cannot read; rename it, or use the command line") from None
+    return text
+
+
 def _steps(steps: Steps) -> list[int | None] | None:
     """[first, last], both included; a last of None means "to the end"."""
     if steps is None:
         return None
     if isinstance(steps, bool):
         raise UsageError("steps must be a number, a pair (first, last), a range or a string such as '5:15'")
-    if isinstance(steps, int):
-        return [steps, steps]
+    if hasattr(steps, "__index__"):
+        return [_whole("steps", steps)] * 2
     if isinstance(steps, range):
         if steps.step != 1 or len(steps) == 0:
             raise UsageError(f"steps: the range must have a step of 1 and at least one number (is {steps})")
         return [steps.start, steps[-1]]
     if isinstance(steps, str):
-        found = re.fullmatch(r"(\d*):(\d*)|(\d+)", steps)
+        found = re.fullmatch(r"([0-9]{0,18}):([0-9]{0,18})|([0-9]{1,18})", steps)
         if not found or steps == ":":
-            raise UsageError(f'steps must be A:B, A: or :B with whole numbers, as in 5:15 (is "{steps}")')
+            raise UsageError(f'steps must be A:B, A: or :B with whole numbers, as in 5:15 (is "{steps[:100]}")')
         if found[3]:
             return [int(found[3]), int(found[3])]
         return [int(found[1] or 0), int(found[2]) if found[2] else None]
-    pair = list(steps)
+    try:
+        pair = list(steps)
+    except TypeError:
+        raise UsageError(f"steps must be a number, a pair (first, last), a range or a string such as '5:15' (is {steps!r})") from None
     if len(pair) != 2:
         raise UsageError(f"steps must be a pair: the first and the last step, both included (has {len(pair)} entries)")
-    return [0 if pair[0] is None else pair[0], pair[1]]
+    return [0 if pair[0] is None else _whole("steps", pair[0]), None if pair[1] is None else _whole("steps", pair[1])]
 
 
 def _ranks(ranks: Ranks) -> list[int] | None:
     if ranks is None:
         return None
-    chosen = [ranks] if isinstance(ranks, int) else [int(rank) for rank in ranks]
+    try:
+        chosen = [_whole("ranks", rank) for rank in ([ranks] if hasattr(ranks, "__index__") else ranks)]  # type: ignore[union-attr, list-item]
+    except TypeError:
+        raise UsageError(f"ranks must be a whole number or several (is {ranks!r})") from None
     if not chosen:
         raise UsageError("ranks is empty; leave it out for all ranks")
     return chosen
@@ -221,7 +246,7 @@ class Run:
         """Writes the run for another tool: perfetto, chrome, tensorboard, kineto or sqlite, as `rankscope export` does."""
         self._check_not_read(out)
         task = Task()
-        call("rankscope_export", self._open_handle(), request(to=to, out=os.fspath(out)), task_pointer(task),
+        call("rankscope_export", self._open_handle(), request(to=to, out=_path_text(out)), task_pointer(task),
              what=f"writing {os.fspath(out)}", task=task)
 
     def to_parquet(self, out: Path, *, steps: Steps = None, ranks: Ranks = None, tables: Iterable[str] | None = None) -> list[str]:

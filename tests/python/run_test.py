@@ -11,6 +11,8 @@ import threading
 import unittest
 import unittest.mock
 
+import numpy
+
 import rankscope
 from rankscope import _library
 from support import DEMO, PROGRAM, ROOT, run_of
@@ -119,6 +121,20 @@ class Runs(unittest.TestCase):
                 self.assertRaises(rankscope.UsageError, write, trace)
             self.assertEqual(trace.read_bytes(), content)
             self.assertEqual((copy / "manifest.json").read_bytes(), before)
+
+    def test_arguments_of_numpy_are_taken_and_others_refused(self):
+        index = numpy.int64(3)
+        steps = self.demo.table("rank_steps", ranks=numpy.array([1, 2]), steps=index, columns=["rank", "step"]).to_pydict()
+        self.assertEqual(steps, {"rank": [1, 2], "step": [3, 3]})
+        self.assertEqual(len(self.demo.table("steps", steps=(index, numpy.int32(4)))), 2)
+        for wrong, words in ((lambda: self.demo.report(peak_tflops=float("nan")), "peak_tflops must be finite"),
+                             (lambda: self.demo.table("steps", steps=1.5), "steps must be"), (lambda: self.demo.table("steps", steps="9" * 5000), "steps must be"),
+                             (lambda: self.demo.table("spans", ranks=[1.5]), "ranks must be"), (lambda: self.demo.table("spans", ranks=2.5), "ranks must be"),
+                             (lambda: self.demo.table("steps", steps=(0.5, 1)), "steps must be"), (lambda: rankscope.open(b"a\xff"), "is not UTF-8"),
+                             (lambda: rankscope.open("a\udcff"), "is not UTF-8")):
+            with self.assertRaises(rankscope.UsageError) as caught:
+                wrong()
+            self.assertIn(words, str(caught.exception))
 
     def test_a_closed_run_says_so(self):
         with rankscope.open(DEMO) as run:
