@@ -13,6 +13,8 @@ OF_PYTHON = {"librankscope.so": "lib/librankscope.so"}
 # Every Linux with that C library has these, and Qt's or torch's are not ours to carry.
 OF_THE_HOST = re.compile(r"^(libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|ld-linux-.*|libtorch.*|libc10|libc10_cuda)\.so")
 NEWEST_GLIBC = (2, 34)
+#: Libraries that are compiled into our programs: their packages in Debian. Their licences ask for a copy of their text.
+COMPILED_IN = ("libcli11-dev", "libfmt-dev", "libprotozero-dev", "nlohmann-json3-dev", "libexpected-dev")
 
 
 def output_of(*words):
@@ -103,6 +105,25 @@ def add_libraries(folder, licences):
         if text is None:
             sys.exit(f"{pathlib.Path(sys.argv[0]).name}: no licence for {name} was found (no package owns {path})")
         shutil.copy2(text, licences / f"{name}.txt")
+
+
+def add_compiled_in(licences):
+    """The licences of the libraries of which there are only headers, or which are linked statically."""
+    for package in COMPILED_IN:
+        text = pathlib.Path("/usr/share/doc", package, "copyright")
+        if not text.exists():
+            sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {text} is missing: install {package} (scripts/setup)")
+        shutil.copy2(text, licences / f"{package}.txt")
+
+
+def check_needed(folder):
+    """Ends with a message unless every library that a file needs is in the folder or on every host."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink() and is_elf(path)]
+    carried = {path.name for path in files}
+    for path in files:
+        for name in dynamic(path, "NEEDED"):
+            if name not in carried and not OF_THE_HOST.match(name):
+                sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {path.name} needs {name}, which is neither packed nor on every host")
 
 
 def commit():

@@ -36,9 +36,9 @@ def _as_lists(table: Any) -> dict[str, list[Any]]:
         _check_names(table)
         return {str(name): list(values) for name, values in table.items()}
     module = type(table).__module__.split(".")[0]
-    names = getattr(table, "column_names", None) or getattr(table, "columns", None)
-    if names is not None and not hasattr(table, "collect"):
-        _check_names(names)
+    if not hasattr(table, "collect"):  # a lazy frame has each name once
+        names = getattr(table, "column_names", None)
+        _check_names(getattr(table, "columns", ()) if names is None else names)
     if module == "pandas":
         return {str(name): table[name].tolist() for name in table.columns}
     if module == "polars":

@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any, TypeVar
+
+_Record = TypeVar("_Record")
+
+
+def records(kind: type[_Record], columns: dict[str, list[Any]]) -> list[_Record]:
+    """One object per row; columns that the type does not have are those of a newer library."""
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    return [kind(*row) for row in zip(*(columns[name] for name in names))]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any, Iterable, Literal, Sequence, Union
 from . import _notebook
 from ._answer import Answer
 from ._errors import CannotTellError, CannotWriteError, UsageError
-from ._findings import Finding, SlowRank, Verdict
+from ._findings import Finding, SlowRank, Verdict, records
 from ._library import Handle, Task, call, call_for_handle, call_for_text, request, task_pointer
 from ._parquet import write_parquet
 from ._table import Table
@@ -202,12 +202,12 @@ class Run:
         """The problems that were found, the worst first. Raises CannotTellError if the run cannot be judged."""
         rows = self.table("findings").to_pydict()
         rows["id"] = rows.pop("finding")
-        return [Finding(**dict(zip(rows, row))) for row in zip(*rows.values())]
+        return records(Finding, rows)
 
     def slow_ranks(self) -> list[SlowRank]:
         """The slow ranks, the worst first; empty: none was found. Raises CannotTellError if ranks cannot be compared."""
         rows = self.table("stragglers").to_pydict()
-        return [SlowRank(**dict(zip(rows, row))) for row in zip(*rows.values())]
+        return records(SlowRank, rows)
 
     def whatif(self, *fixes: str, steps: Steps = None, include_warm_up: bool = False) -> Answer:
         """Predicts how long steps would be after changes, such as "rank:2" or "network" (docs/whatif.md lists them).

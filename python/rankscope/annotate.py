@@ -15,6 +15,7 @@ import collections
 import contextlib
 import ctypes
 import itertools
+import operator
 import os
 import threading
 from typing import Any, Iterator, Sequence, Union
@@ -63,6 +64,8 @@ def _find() -> Any:
     return table.contents if table and table.contents.version >= 1 else None
 
 
+_MOST_RANK = (1 << 24) - 1
+_LONGEST_TEXT = 1 << 20
 _unknown = object()
 _found: Any = _unknown
 _uids = itertools.count(1 << 40)  # apart from those of other users of the recorder
@@ -83,12 +86,31 @@ def recording() -> bool:
     return table is not None and table.is_recording() != 0
 
 
+def _whole(name: str, value: Any, least: int = -(1 << 63), most: int = (1 << 63) - 1) -> int:
+    """A whole number of Python or NumPy; ctypes would cut one that is too large."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise UsageError(f"{name} must be a whole number (is {value!r})") from None
+    if not least <= number <= most:
+        raise UsageError(f"{name} must be from {least} to {most} (is {str(number)[:40]})")
+    return number
+
+
+def _bytes(name: str, text: Any) -> bytes:
+    """UTF-8; without NUL, with which a text of C ends, and without halves of pairs."""
+    encoded = str(text).encode("utf-8", "replace")
+    if b"\0" in encoded or len(encoded) > _LONGEST_TEXT:
+        raise UsageError(f"{name} must have no NUL and at most {_LONGEST_TEXT} bytes (is {encoded[:40]!r}, {len(encoded)} bytes)")
+    return encoded
+
+
 def _attribute(table: Any, key: str, value: Value) -> None:
-    if isinstance(value, int):
-        table.attribute_int(key.encode(), value)
+    if hasattr(value, "__index__"):
+        table.attribute_int(_bytes("the name of an attribute", key), _whole(key, value))
     else:
-        text = str(value).encode()
-        table.attribute_text(key.encode(), text, len(text))
+        text = _bytes(key, value)
+        table.attribute_text(_bytes("the name of an attribute", key), text, len(text))
 
 
 @contextlib.contextmanager
@@ -100,7 +122,7 @@ def range(name: str, kind: str = "user", **attributes: Value) -> Iterator[None]:
     if table is None:
         yield
         return
-    text = name.encode()
+    text = _bytes("name", name)
     table.push(KINDS[kind], text, len(text))
     try:
         for key, value in attributes.items():
@@ -112,7 +134,7 @@ def range(name: str, kind: str = "user", **attributes: Value) -> Iterator[None]:
 
 def step(index: int) -> contextlib.AbstractContextManager[None]:
     """One training step; indices count up, and are equal on all ranks."""
-    return range("step", kind="step", index=int(index))
+    return range("step", kind="step", index=_whole("index", index, 0))
 
 
 @contextlib.contextmanager
@@ -129,10 +151,13 @@ def collective(op: str, *, group: str, members: Sequence[int], bytes: int, dtype
     if table is None:
         yield
         return
+    listed = ",".join(str(_whole("members", member, 0, _MOST_RANK)) for member in members)
+    described = _Collective(0, 0, _whole("bytes", bytes, 0), _bytes("group", group), _bytes("op", op), _bytes("dtype", dtype),
+                            _bytes("members", listed), _whole("peer", peer, -1, _MOST_RANK))
+    given = None if sequence is None else _whole("sequence", sequence, 0)
     with _counting:
-        uid = next(_uids)
-        number = next(_sequences[group]) if sequence is None else sequence
-    described = _Collective(uid, number, bytes, group.encode(), op.encode(), dtype.encode(), ",".join(map(str, members)).encode(), peer)
+        described.uid = uid = next(_uids)
+        described.sequence = next(_sequences[group]) if given is None else given
     table.collective_enqueued(ctypes.byref(described))
     table.collective_started(uid)
     try:
@@ -145,7 +170,7 @@ def mark(name: str) -> None:
     """A point in time on the calling thread."""
     table = _table()
     if table is not None:
-        text = name.encode()
+        text = _bytes("name", name)
         table.mark(text, len(text))
 
 
@@ -153,11 +178,11 @@ def counter(name: str, value: float) -> None:
     """A value of a quantity; its name ends in its unit, such as "queue_bytes"."""
     table = _table()
     if table is not None:
-        table.counter(name.encode(), float(value))
+        table.counter(_bytes("name", name), float(value))
 
 
 def metadata(key: str, value: str) -> None:
     """A fact about this process, such as "parallel" = "ddp" or "stage" = "2"."""
     table = _table()
     if table is not None:
-        table.metadata(key.encode(), str(value).encode())
+        table.metadata(_bytes("key", key), _bytes(key, value))

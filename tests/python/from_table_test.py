@@ -76,7 +76,7 @@ class FromTable(unittest.TestCase):
                 ("all ranks must use one unit", {"start": [0.0, 1.0, 0.0, 3000.0], "duration": [1.0, 3.0, 3000.0, 1000.0]}),
                 ("is not a member of group 'dp'", {"groups": {"dp": [1, 2]}}),
                 ("the events of rank 1 fill only", {"start": [0.0, 1.0, 0.0, 9.0], "duration": [1.0, 3.0, 1e-4, 1e-4]}),
-                ("row 2: bytes must be from 0", {"table": {**SMALL, "bytes": [None, 1, -1, 1]}}),
+                ("row 1: bytes must be from 0", {"table": {**SMALL, "bytes": [None, -1, None, 1]}}),
                 ("row 3: sequence must be a whole number", {"table": {**SMALL, "sequence": [None, 1, None, 1e30]}}),
                 ("row 1: peer must be from -1 to", {"table": {**SMALL, "peer": [None, 1 << 40, None, 0]}}),
                 ("row 0: rank must be from 0 to 16777215", {"rank": [1 << 24, 0, 1, 1]}),
@@ -95,9 +95,10 @@ class FromTable(unittest.TestCase):
                 ("'rang' is not understood", {"columns": {"rang": "rank"}}),
                 ("the table has no column 'r'", {"columns": {"rank": "r"}}),
                 ("must be of pandas, polars, pyarrow or DuckDB", {"table": 3})):
-            with self.assertRaises(rankscope.UsageError) as caught:
-                run_of(**wrong)
-            self.assertIn(words, str(caught.exception))
+            with self.subTest(words):
+                with self.assertRaises(rankscope.UsageError) as caught:
+                    run_of(**wrong)
+                self.assertIn(words, str(caught.exception))
 
     def test_small_overlaps_are_mended_and_counted(self):
         run = run_of(lane=["main"] * 4, duration=[1.00001, 3.0, 3.0, 1.0])

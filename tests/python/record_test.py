@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import rankscope
 from rankscope import annotate
@@ -81,6 +82,23 @@ class Record(unittest.TestCase):
         done = subprocess.run([sys.executable, "-B", "-c", "import rankscope\nwith rankscope.record('x'): pass"], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
         self.assertIn("needs a script", done.stderr)
+
+    def test_numbers_and_texts_out_of_bounds_are_refused(self):
+        table = unittest.mock.MagicMock()
+        members = {"group": "dp", "members": [0, 1], "bytes": 8}
+        with unittest.mock.patch.object(annotate, "_found", table):
+            for wrong in ({"bytes": -1}, {"bytes": 1 << 64}, {"members": [-1]}, {"members": [0.5]}, {"sequence": -1}, {"peer": 1 << 40}, {"group": "a\0b"}):
+                with self.assertRaises(rankscope.UsageError):
+                    with annotate.collective("allreduce", **{**members, **wrong}):
+                        pass
+            for wrong in (lambda: annotate.step(-1), lambda: annotate.step(1.5), lambda: annotate.mark("a\0")):
+                self.assertRaises(rankscope.UsageError, wrong)
+            with self.assertRaises(rankscope.UsageError):
+                with annotate.range("x", count=1 << 63):
+                    pass
+            table.push.assert_called_once()
+            table.pop.assert_called_once()
+            table.collective_enqueued.assert_not_called()
 
     def test_unrecorded_annotations_do_nothing(self):
         self.assertFalse(annotate.recording())
