@@ -123,7 +123,8 @@ class Mcp(unittest.TestCase):
     def test_texts_that_have_no_encoding_are_answered(self):
         session, out = Session(SAMPLES), io.BytesIO()
         lines = json.dumps({"id": "\ud800", "method": "tools/call", "params": {"name": "open", "arguments": {"path": "\ud800"}}}) + "\n"
-        rankscope.mcp.serve(session, io.StringIO(lines), io.TextIOWrapper(out, encoding="utf-8", write_through=True))
+        text = io.TextIOWrapper(out, encoding="utf-8", write_through=True)
+        rankscope.mcp.serve(session, io.StringIO(lines), text)
         reply = json.loads(out.getvalue())
         self.assertTrue(reply["result"]["isError"])
 

@@ -166,9 +166,10 @@ Result<void> write_sqlite(const Run& run, const std::filesystem::path& out, cons
   Writer writer{run, database, progress};
   const bool written = writer.write();
   if (!writer.too_large().empty())
-    return fail(ErrorKind::unreadable, format("{}: a number has more than 32 bits; the recording is damaged, or was not "
-                                              "made by rankscope",
-                                              writer.too_large()));
+    return fail(ErrorKind::unreadable,
+                format("{}: a number has more than 32 bits; the recording is damaged, or was not "
+                       "made by rankscope",
+                       writer.too_large()));
   if (!written)
     return fail(ErrorKind::cannot_write, format("{}: the export was cancelled; nothing was written", out.string()));
   RS_TRY_VOID(database.finish(out));

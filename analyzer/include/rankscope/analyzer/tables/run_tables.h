@@ -18,9 +18,9 @@ struct Report;
 
 /// What of a table is read; nothing set = all of it.
 struct TableChoice {
-  std::optional<StepRange> steps;    ///< rows that touch these steps of their rank
-  std::vector<RankId> ranks;         ///< rows of these ranks
-  std::vector<std::string> columns;  ///< by their names in Arrow, in this order
+  std::optional<StepRange> steps;      ///< rows that touch these steps of their rank
+  std::vector<RankId> ranks;           ///< rows of these ranks
+  std::vector<std::string> columns;    ///< by their names in Arrow, in this order
   std::optional<std::size_t> first{};  ///< only as many rows, the first ones; reading ends with them
 };
 
