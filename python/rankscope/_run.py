@@ -52,6 +52,15 @@ def _whole(name: str, value: Any) -> int:
         raise UsageError(f"{name} must be whole numbers (is {value!r})") from None
 
 
+def _is_whole(value: Any) -> bool:
+    """Arrays of NumPy have __index__, too."""
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
 def _path_text(path: Path) -> str:
     """The path as the C interface takes it."""
     text = os.fsdecode(path)
@@ -68,7 +77,7 @@ def _steps(steps: Steps) -> list[int | None] | None:
         return None
     if isinstance(steps, bool):
         raise UsageError("steps must be a number, a pair (first, last), a range or a string such as '5:15'")
-    if hasattr(steps, "__index__"):
+    if _is_whole(steps):
         return [_whole("steps", steps)] * 2
     if isinstance(steps, range):
         if steps.step != 1 or len(steps) == 0:
@@ -94,7 +103,7 @@ def _ranks(ranks: Ranks) -> list[int] | None:
     if ranks is None:
         return None
     try:
-        chosen = [_whole("ranks", rank) for rank in ([ranks] if hasattr(ranks, "__index__") else ranks)]  # type: ignore[union-attr, list-item]
+        chosen = [_whole("ranks", rank) for rank in ([ranks] if _is_whole(ranks) else ranks)]  # type: ignore[union-attr, list-item]
     except TypeError:
         raise UsageError(f"ranks must be a whole number or several (is {ranks!r})") from None
     if not chosen:

@@ -140,7 +140,7 @@ class Tables(unittest.TestCase):
     def test_missing_texts_are_missing_in_pandas(self):
         frame = self.two.table("findings").to_pandas()
         self.assertEqual(str(frame["title"].dtype), "string")
-        shown = self.gpu.table("memory").to_pandas()
+        shown = self.demo.table("memory").to_pandas()
         self.assertTrue(shown["peak_op"].isna().any())
         self.assertNotIn("None", list(shown["peak_op"].dropna()))
 
