@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/most_ranks.h"
 #include "rankscope/core/numbers.h"
 #include "text_words.h"
 

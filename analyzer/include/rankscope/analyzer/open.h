@@ -12,6 +12,7 @@
 
 #include "rankscope/analyzer/progress.h"
 #include "rankscope/core/model/run_parts.h"
+#include "rankscope/core/most_ranks.h"
 #include "rankscope/core/result.h"
 #include "rankscope/core/secrets.h"
 

@@ -26,9 +26,6 @@ using StringId = Id<struct StringTag>;  ///< entry of a StringTable
 using SpanId = Id<struct SpanTag>;      ///< row of Run::spans()
 using GroupId = Id<struct GroupTag>;    ///< row of Run::groups()
 
-/// Ranks are below it; what claims more is damaged.
-inline constexpr std::int64_t most_ranks = 1 << 24;
-
 }  // namespace rankscope
 
 /// For unordered maps; ids of different tags stay different types.

@@ -1,6 +1,7 @@
 #include "rankscope/core/recording/rank_list.h"
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/most_ranks.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/format.h"
 
