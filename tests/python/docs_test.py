@@ -5,6 +5,7 @@ import unittest
 
 import rankscope
 import rankscope._run
+import support
 from support import DEMO, ROOT
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -25,4 +26,4 @@ class Examples(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -9,6 +9,7 @@ import unittest
 import pyarrow.parquet
 
 import rankscope
+import support
 from support import DEMO, ROOT, run_of
 
 
@@ -88,4 +89,4 @@ class Parquet(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

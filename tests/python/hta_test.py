@@ -4,6 +4,7 @@ import math
 import unittest
 
 import rankscope
+import support
 from support import SHARED, needs_shared
 
 # column of the file: (member of hta_compat.ranks[], how close)
@@ -39,4 +40,4 @@ class Hta(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

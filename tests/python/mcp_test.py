@@ -15,6 +15,7 @@ from mcp.client.stdio import stdio_client
 
 import rankscope.mcp
 from rankscope._mcp_tools import MOST_CHARACTERS, TOOLS, Session, fitted
+import support
 from support import ROOT
 
 SAMPLES = ROOT / "samples"
@@ -206,4 +207,4 @@ class Mcp(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

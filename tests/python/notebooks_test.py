@@ -5,6 +5,7 @@ import unittest
 import nbclient
 import nbformat
 
+import support
 from support import ROOT
 
 FOLDER = ROOT / "samples/notebooks"
@@ -35,4 +36,4 @@ class Notebooks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -9,6 +9,7 @@ import unittest.mock
 
 import rankscope
 from rankscope import annotate
+import support
 from support import ROOT
 
 PROGRAM = '''
@@ -111,4 +112,4 @@ class Record(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

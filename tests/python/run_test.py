@@ -15,6 +15,7 @@ import numpy
 
 import rankscope
 from rankscope import _library
+import support
 from support import DEMO, PROGRAM, ROOT, run_of
 
 
@@ -251,4 +252,4 @@ class Runs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -14,6 +14,7 @@ import polars
 import pyarrow
 
 import rankscope
+import support
 from support import DEMO, ROOT, run_of
 
 TWO_RANKS = """@run world_size=2 clock=same_host clock_error=1 meta.model=mlp
@@ -247,4 +248,4 @@ class Tables(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

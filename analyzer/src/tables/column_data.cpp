@@ -178,7 +178,7 @@ void ColumnData::truncate(std::size_t rows) {
   if (valid_.empty()) return;
   valid_.resize(bytes + 1);
   missing_ = 0;
-  for (std::size_t row = 0; row < rows; ++row) missing_ += has(row) ? 0 : 1;
+  for (std::size_t row = 0; row < rows; ++row) missing_ += has(row) ? 0U : 1U;
 }
 
 void ColumnData::replace_places(const std::vector<std::int32_t>& places) {
