@@ -18,13 +18,13 @@ _api.PyCapsule_GetPointer.argtypes = [ctypes.c_void_p, ctypes.c_char_p]
 _streams: dict[int, Any] = {}  # by address; a consumer moves what is in it, the structure itself is ours
 
 
-@ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-def _destroy(capsule: int) -> None:
+def _release(capsule: int) -> None:
     stream = _streams.pop(_api.PyCapsule_GetPointer(capsule, _CAPSULE_NAME), None)
     if stream is not None and stream.release:
         stream.release(ctypes.byref(stream))
 
 
+_destroy = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(_release)
 # A capsule may outlive this module when the interpreter ends.
 for _kept in (_destroy, _CAPSULE_NAME):
     _api.Py_IncRef(ctypes.py_object(_kept))

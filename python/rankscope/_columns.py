@@ -87,7 +87,7 @@ class Columns:
     def value(self, name: str, row: int) -> Any:
         """None if the column or the value is missing; numbers as int where they are whole."""
         values = self._values.get(name)
-        value = None if values is None else values[row]
+        value: Any = None if values is None else values[row]
         if hasattr(value, "item"):
             value = value.item()
         if _is_missing(value):

@@ -185,7 +185,7 @@ def _table(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     if name not in tables():
         raise UsageError(f"there is no table {name[:100]!r}; there are: {', '.join(tables())}. Queries are not possible")
     most = _limited(arguments, 20)
-    choice = {key: arguments.get(key) for key in ("columns", "ranks", "steps")}
+    choice: dict[str, Any] = {key: arguments.get(key) for key in ("columns", "ranks", "steps")}
     for key in ("columns", "ranks"):
         kind = str if key == "columns" else int
         if choice[key] is not None and not (isinstance(choice[key], list) and all(isinstance(one, kind) and not isinstance(one, bool) for one in choice[key])):

@@ -18,7 +18,7 @@ def _bar(what: str) -> Any:
     if not what or not (in_notebook or sys.stderr.isatty()):
         return None
     try:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+        from tqdm.auto import tqdm
     except ImportError:
         return None
     return tqdm(total=100, desc=what, unit="%", leave=False)
@@ -42,7 +42,7 @@ def watch(work: Callable[[], _Result], what: str, task: Any = None) -> _Result:
             raised.append(problem)
     thread = threading.Thread(target=run, name="rankscope", daemon=True)
     began = time.monotonic()
-    bar = None
+    bar: Any = None  # False: there is none
     try:
         try:
             thread.start()  # Ctrl-C may come while it starts

@@ -91,7 +91,7 @@ def _steps(steps: Steps) -> list[int | None] | None:
             return [int(found[3]), int(found[3])]
         return [int(found[1] or 0), int(found[2]) if found[2] else None]
     try:
-        pair = list(steps)
+        pair = list(steps)  # type: ignore[arg-type]  # a number was returned above
     except TypeError:
         raise UsageError(f"steps must be a number, a pair (first, last), a range or a string such as '5:15' (is {steps!r})") from None
     if len(pair) != 2:
@@ -103,7 +103,7 @@ def _ranks(ranks: Ranks) -> list[int] | None:
     if ranks is None:
         return None
     try:
-        chosen = [_whole("ranks", rank) for rank in ([ranks] if _is_whole(ranks) else ranks)]  # type: ignore[union-attr, list-item]
+        chosen = [_whole("ranks", rank) for rank in ([ranks] if _is_whole(ranks) else ranks)]  # type: ignore[union-attr]
     except TypeError:
         raise UsageError(f"ranks must be a whole number or several (is {ranks!r})") from None
     if not chosen:
