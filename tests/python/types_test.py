@@ -1,4 +1,5 @@
 """The package is marked as typed (py.typed): its annotations are complete and agree with its code."""
+import importlib.util
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import support
 from support import ROOT
 
 
+@unittest.skipUnless(importlib.util.find_spec("mypy"), f"mypy is not installed; run: {sys.executable} -m pip install mypy")
 class Types(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

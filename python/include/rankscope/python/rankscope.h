@@ -20,6 +20,7 @@ extern "C" {
 /* Raised by every change that a caller built for an older one would not survive. */
 #define RANKSCOPE_INTERFACE_VERSION 1
 
+/* NOLINTBEGIN(modernize-use-using): this is C, too. */
 typedef struct rankscope_run rankscope_run;
 typedef struct rankscope_table rankscope_table;
 
@@ -29,6 +30,7 @@ typedef struct rankscope_task {
   int32_t stop;
   double done;
 } rankscope_task;
+/* NOLINTEND(modernize-use-using) */
 
 RANKSCOPE_API int32_t rankscope_interface_version(void);
 RANKSCOPE_API const char* rankscope_version(void);
