@@ -1,5 +1,4 @@
 """The package is marked as typed (py.typed): its annotations are complete and agree with its code."""
-import importlib.util
 import os
 import subprocess
 import sys
@@ -10,7 +9,6 @@ import support
 from support import ROOT
 
 
-@unittest.skipUnless(importlib.util.find_spec("mypy"), f"mypy is not installed; run: {sys.executable} -m pip install mypy")
 class Types(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
