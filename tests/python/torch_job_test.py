@@ -11,7 +11,9 @@ from support import ROOT
 
 TORCHRUN = ROOT / ".venv/bin/torchrun"
 PROGRAM = '''
-import os, time, torch, torch.distributed as dist
+import faulthandler, os
+faulthandler.dump_traceback_later(300, exit=True)  # says where a job hangs, and ends it
+import torch, torch.distributed as dist
 import rankscope.torch
 torch.set_num_threads(1)
 dist.init_process_group("gloo")
@@ -40,7 +42,7 @@ class Job(unittest.TestCase):
             job = subprocess.Popen([TORCHRUN, "--nproc-per-node", str(ranks), "--standalone", program], stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, env=environment)
             try:
-                _, said = job.communicate(timeout=800)
+                _, said = job.communicate(timeout=400)
             except subprocess.TimeoutExpired:
                 job.terminate()  # it ends its processes, too
                 job.communicate(timeout=60)
