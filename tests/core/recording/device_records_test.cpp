@@ -182,6 +182,43 @@ TEST(DeviceRecords, ACollectiveOfACommunicatorRunsAsTheKernelLaunchedBefore) {
   EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 0U);
 }
 
+/// A thread of CUDA reports what the main thread called 500 ns before the launches with these correlations.
+std::shared_ptr<const Run> run_of_callback_thread(Recorded& recorded, std::int64_t called_on) {
+  recorded.add(1, 2).communicator("c", 2, 1);
+  ThreadWriter& pen = recorded.pen();
+  pen.communicator("c", 2, 0);
+  pen.call(SpanKind::runtime, "cudaLaunchKernel", by(4711, -9'000'000, -8'999'000, 4));
+  pen.activity(SpanKind::compute, "gemm", on_stream(-8'000'000, -7'000'000, 7, 4));
+  pen.call(SpanKind::runtime, "cudaLaunchKernelExC", by(4711, 900'000'000, 900'001'000, 5));
+  pen.activity(SpanKind::comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", on_stream(901'000'000, 901'000'500, 9, 5));
+  pen.call(SpanKind::runtime, "cudaLaunchKernelExC", by(4711, 950'000'000, 950'001'000, 6));
+  pen.activity(SpanKind::comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", on_stream(951'000'000, 951'000'700, 9, 6));
+  pen.comm_enqueued(
+      {.uid = 9, .sequence = 0, .bytes = 64, .group = "c", .op = "allreduce", .dtype = "f32", .members = ""});
+  pen.attribute(called_on_key, called_on, Owner::comm(9));
+  pen.attribute(called_ago_key, 1'000'000, Owner::comm(9));
+  return recorded.read();
+}
+
+TEST(DeviceRecords, WhatAThreadOfCudaReportsRunsAsTheKernelThatItsCallerLaunchedNext) {
+  Recorded recorded{0, 2};
+  const auto run = run_of_callback_thread(recorded, 4711);
+  ASSERT_EQ(run->collectives().size(), 1U);
+  EXPECT_EQ(run->collectives()[0].finished - run->collectives()[0].started, nanoseconds{500})
+      << "not the kernel before the call, nor the one after the next";
+  EXPECT_EQ(run->text(run->lane(run->span(run->collectives()[0].span).lane).name), "stream 9");
+  EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 0U);
+  for (const std::string& text : texts_of(*run, run->attributes_of(run->collectives()[0].span)))
+    EXPECT_FALSE(text.starts_with("called_")) << text;
+}
+
+TEST(DeviceRecords, WhatAnUnknownThreadCalledIsCountedNotGuessed) {
+  Recorded recorded{0, 2};
+  const auto run = run_of_callback_thread(recorded, 1234);
+  EXPECT_TRUE(run->collectives().empty());
+  EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 1U);
+}
+
 TEST(DeviceRecords, WithoutAKernelTheChannelsTellWhenACollectiveRan) {
   Recorded recorded{0, 2};
   recorded.add(1, 2).communicator("c", 2, 1);

@@ -10,6 +10,7 @@
 
 #include "inject/nccl/handles.h"
 #include "inject/nccl/open_events.h"
+#include "inject/nccl/timer.h"
 #include "inject/nccl/version.h"
 #include "inject/recorder/recorder.h"
 #include "inject/recorder/thread_state.h"
@@ -19,47 +20,6 @@
 namespace rankscope::inject::nccl {
 namespace {
 
-// Ties the accelerator's timer to the clock of the recording.
-
-/// NCCL's proxy sees the time at which a channel started a little after it did; the smallest delay of a second is the
-/// best one to set the clock by, and becomes an anchor.
-class GlobalTimer {
- public:
-  /// `gpu_ns` lies before now. Called on any proxy thread; where two come at once, one is left out.
-  void saw(recording::ThreadWriter& pen, std::int64_t gpu_ns);
-
- private:
-  static constexpr std::int64_t window_ns = 1'000'000'000;
-  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
-  std::int64_t window_begin_ = 0;  ///< CLOCK_MONOTONIC; 0 = nothing was seen yet
-  std::int64_t best_delay_ = 0;    ///< host - accelerator, ns
-  std::int64_t best_gpu_ns_ = 0;
-  std::uint64_t best_ticks_ = 0;
-};
-
-void GlobalTimer::saw(recording::ThreadWriter& pen, std::int64_t gpu_ns) {
-  static const recording::TickClock clock = recording::TickClock::detect();
-  if (busy_.test_and_set(std::memory_order_acquire)) return;
-  const std::uint64_t ticks = clock.now();
-  const auto now = static_cast<std::int64_t>(recording::TickClock::now_monotonic());
-  const std::int64_t delay = now - gpu_ns;
-  const bool is_first = window_begin_ == 0;
-  if (!is_first && now - window_begin_ >= window_ns)
-    pen.anchor(recording::ForeignClock::globaltimer, best_ticks_, best_gpu_ns_);
-  if (is_first || now - window_begin_ >= window_ns) {
-    window_begin_ = now;
-    best_delay_ = INT64_MAX;
-  }
-  if (delay < best_delay_) {
-    best_delay_ = delay;
-    best_gpu_ns_ = gpu_ns;
-    best_ticks_ = ticks;
-  }
-  // At once, so that a process that dies early has one, too.
-  if (is_first) pen.anchor(recording::ForeignClock::globaltimer, ticks, gpu_ns);
-  busy_.clear(std::memory_order_release);
-}
-
 using recording::Owner;
 using recording::ThreadWriter;
 
@@ -68,7 +28,6 @@ constexpr std::uint64_t own_numbers = std::uint64_t{0x4E43} << 40;
 std::atomic<std::uint64_t> next_number{own_numbers};
 
 OpenEvents open_events;
-GlobalTimer global_timer;
 
 std::int64_t now_ns() { return static_cast<std::int64_t>(recording::TickClock::now_monotonic()); }
 
@@ -119,6 +78,17 @@ std::string_view type_of(const Event& event) {
   return element_type(of_call != 0 ? of_call : element_type_index(event.datatype)).name;
 }
 
+/// NCCL reports on a thread of CUDA where it launches a host function for its proxy (CUDA_LAUNCH_BLOCKING, or while a
+/// CUDA graph of the communicator exists: src/enqueue.cc, ncclLaunchPrepare). The kernel is launched by the thread that
+/// called NCCL.
+void tell_caller(ThreadWriter& to, const Event& event, Owner owner) {
+  const ThreadState* const state = here();
+  const Caller caller = caller_of(event, now_ns());
+  if (state == nullptr || caller.thread == 0 || caller.thread == state->os_thread() || is_of_graph(event)) return;
+  to.attribute(recording::called_on_key, caller.thread, owner);
+  to.attribute(recording::called_ago_key, caller.ago_ns, owner);
+}
+
 void describe(ThreadWriter& to, const Communicator& communicator, const Event& event, Owner owner) {
   if (!event.algorithm.empty()) to.attribute("algorithm", event.algorithm, owner);
   if (!event.protocol.empty()) to.attribute("protocol", event.protocol, owner);
@@ -145,6 +115,7 @@ Handle start_operation(Communicator& communicator, const Event& event) {
                      .dtype = type_of(event),
                      .members = "",
                      .peer = event.root});
+  tell_caller(*to, event, Owner::comm(uid));
   describe(*to, communicator, event, Owner::comm(uid));
   return tagged(Tag::operation, uid);
 }
@@ -197,11 +168,10 @@ Handle start_channel(const Event& event) {
   const std::uint64_t uid = operation_above(event);
   ThreadWriter* const to = pen();
   if (to == nullptr || uid == 0) return 0;
-  if (event.gpu_time != 0)
-    global_timer.saw(*to, static_cast<std::int64_t>(event.gpu_time));
-  else
-    to->comm_started(uid);
-  return open({.kind = OpenEvent::Kind::kernel_channel, .uid = uid, .gpu_begin = event.gpu_time});
+  const std::uint64_t began_ns = ns_of_timer(event.gpu_time);
+  const bool is_timed = began_ns != 0 && saw_timer(*to, static_cast<std::int64_t>(began_ns));
+  if (!is_timed) to->comm_started(uid);
+  return open({.kind = OpenEvent::Kind::kernel_channel, .uid = uid, .gpu_begin = is_timed ? began_ns : 0});
 }
 
 void stop_proxy_operation(ThreadWriter& to, const OpenEvent& event) {
@@ -288,6 +258,11 @@ std::uint64_t mask_of(collectors::NcclLevels levels) {
   return mask;
 }
 
+Handle start_call(const Event& event) {
+  const ThreadState* const state = here();
+  return call_handle(event, state == nullptr ? 0 : state->os_thread(), now_ns());
+}
+
 Handle start_known(Communicator& communicator, const Event& event, Handle held) {
   switch (event.type) {
     case event_type::group:
@@ -302,7 +277,7 @@ Handle start_known(Communicator& communicator, const Event& event, Handle held) 
       return start_operation(communicator, event);
     case event_type::coll_api:
     case event_type::p2p_api:
-      return call_handle(event);
+      return start_call(event);
     case event_type::proxy_op:
       return start_proxy_operation(event);
     case event_type::proxy_step:
@@ -329,6 +304,7 @@ Communicator* introduce(const Introduction& introduction, int version, int* mask
       communicator->rank = introduction.rank;
       identify(*communicator, introduction.hash, introduction.name);
     }
+    if (is_rccl()) timer_counts_ticks();
     open_segment();
     learn_rank(introduction.rank, introduction.ranks);
     if (ThreadState* const state = here()) {
@@ -358,7 +334,7 @@ void change_state(Handle handle, int state, const void* arguments, int version) 
   OpenEvent* const event = open_events.find(value_of(handle));
   if (event == nullptr) return;
   if (event->kind == OpenEvent::Kind::kernel_channel && state == static_cast<int>(State::kernel_channel_stop)) {
-    event->gpu_end = read_state_number(arguments, version, State::kernel_channel_stop);
+    event->gpu_end = ns_of_timer(read_state_number(arguments, version, State::kernel_channel_stop));
   } else if (event->kind == OpenEvent::Kind::proxy_step && is_wait(state)) {
     account(*event, now_ns());
     event->wait = wait_of(static_cast<State>(state));

@@ -33,7 +33,7 @@ struct Introduction {
   int rank = -1;
 };
 
-/// Returns null, with a mask of 0, where nothing is to be recorded. `version` 1 to 6.
+/// Returns null, with a mask of 0, where nothing is to be recorded. `version` 1 to 7.
 Communicator* introduce(const Introduction& introduction, int version, int* mask) noexcept;
 
 /// 0: nothing is to be recorded of it, or there is no room. `held` is the handle that NCCL still has where it will put

@@ -129,7 +129,13 @@ void CommDecoder::device_times(const Record& record) {
 }
 
 void CommDecoder::attribute(std::uint64_t uid, StringId key, AttributeValue value) {
-  open_[uid].attributes.push_back({key, value});
+  Open& open = open_[uid];
+  if (value.kind == AttributeKind::number && builder_.text(key) == called_on_key)
+    open.called_on = value.number;
+  else if (value.kind == AttributeKind::number && builder_.text(key) == called_ago_key)
+    open.called_ago_ns = std::max<std::int64_t>(value.number, 0);
+  else
+    open.attributes.push_back({key, value});
 }
 
 void CommDecoder::finish(const DeviceDecoder& devices, const Ending& ending) {
@@ -163,7 +169,7 @@ CommJoin CommDecoder::join_reports() const {
                          .peer = peer.is_set() ? std::int64_t{peer.value} : -1,
                          .communicator = open.group_name,
                          .enqueued = enqueued.ticks,
-                         .enqueued_on = open.os_thread});
+                         .enqueued_on = open.called_on != 0 ? open.called_on : open.os_thread});
     } else {
       announced.push_back({.uid = uid,
                            .op = op,
@@ -236,8 +242,12 @@ NewCollective CommDecoder::row_of(const Open& open) const {
   row.sequence = open.enqueued.sequence;
   row.bytes = open.enqueued.bytes;
   row.peer = open.enqueued.peer;
-  row.enqueued = clock_.run_time(open.enqueued.ticks);
+  row.enqueued = called_at(open);
   return row;
+}
+
+RunTime CommDecoder::called_at(const Open& open) const {
+  return clock_.run_time(open.enqueued.ticks) - nanoseconds{open.called_ago_ns};
 }
 
 void CommDecoder::add_announced(const Open& open, const Sources& from) {
@@ -307,10 +317,11 @@ RankId CommDecoder::rank_of_peer(const Open& open) const {
 }
 
 // A communication library says when an operation was enqueued; its kernel shows when it ran, else its channels, else
-// its network operations.
+// its network operations. A thread of CUDA that reports launches nothing: the kernel is that of the thread that called.
 std::optional<CommDecoder::Ran> CommDecoder::ran(const Open& open, const Sources& from) {
   const RunTime enqueued = clock_.run_time(open.enqueued.ticks);
-  const auto kernel = from.devices.comm_launched_before(open.os_thread, enqueued);
+  auto kernel = from.devices.comm_launched_before(open.os_thread, enqueued);
+  if (!kernel && open.called_on != 0) kernel = from.devices.comm_launched_after(open.called_on, called_at(open));
   const auto time = kernel ? std::optional{kernel->time} : carried_out(open, from.devices);
   if (!time) return std::nullopt;
   Ran result{*time, kernel ? kernel->lane : library_lane(open.group_name, from.ending.process)};

@@ -78,6 +78,8 @@ class CommDecoder {
     bool in_communicator = false;  ///< its members and peer are ranks of the communicator, not of the job
     LaneId enqueued_on, lane;
     std::int64_t os_thread = 0, started_on = 0, finished_on = 0;
+    std::int64_t called_on = 0,
+                 called_ago_ns = 0;  ///< of a library's: 0 = it was called by the thread that reported it
     std::uint64_t started = 0, finished = 0, returned = 0;
     std::int64_t device_begin = 0, device_end = 0;  ///< on the accelerator's timer; 0 = not known
     std::vector<Attribute> attributes;
@@ -97,6 +99,7 @@ class CommDecoder {
 
   GroupId group_of(StringId name, StringId members);
   GroupId group_of_communicator(StringId name);
+  [[nodiscard]] RunTime called_at(const Open& open) const;
   LaneId lane_of(const Open& open, std::uint32_t process);
   LaneId library_lane(StringId group, std::uint32_t process);
   LaneId lane_named(std::string_view name, std::uint32_t process);

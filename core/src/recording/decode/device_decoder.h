@@ -48,6 +48,8 @@ class DeviceDecoder {
   };
   /// What the last launch of a thread before a time put on a stream, if it communicates. After finish().
   [[nodiscard]] std::optional<Work> comm_launched_before(std::int64_t os_thread, RunTime time) const;
+  /// What the first launch of a thread after a time put on a stream, if it communicates. After finish().
+  [[nodiscard]] std::optional<Work> comm_launched_after(std::int64_t os_thread, RunTime time) const;
   /// Times of the accelerator's own timer; nothing without anchors.
   [[nodiscard]] std::optional<TimeRange> on_globaltimer(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::uint64_t added() const { return added_; }
@@ -88,6 +90,7 @@ class DeviceDecoder {
   std::vector<Attribute> items_of(const Record& record, std::size_t first_word, Names names);
   [[nodiscard]] std::int64_t number_among(std::span<const Attribute> attributes, StringId key) const;
   void note(TimeRange time);
+  [[nodiscard]] std::optional<Work> comm_of(const Launch& launch) const;
   void name_streams();
   void link_launches();
   void pair_waits();
