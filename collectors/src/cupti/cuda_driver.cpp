@@ -39,6 +39,13 @@ std::optional<int> cuda_of_driver() {
   return known ? std::optional{version} : std::nullopt;
 }
 
+bool driver_works() {
+  void* const handle = dlopen(library_of_driver().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return false;
+  const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(handle, "cuInit"));
+  return initialise != nullptr && initialise(0) == success;  // it stays loaded: the driver has threads
+}
+
 int (*harmless_driver_call())(int*) {
   void* const handle = dlopen(library_of_driver().c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
   return handle == nullptr ? nullptr : reinterpret_cast<int (*)(int*)>(dlsym(handle, "cuDeviceGetCount"));

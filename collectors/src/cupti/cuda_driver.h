@@ -17,6 +17,9 @@ struct CudaDevice {
 /// Needs no initialised CUDA.
 [[nodiscard]] std::optional<int> cuda_of_driver();
 
+/// Initialises CUDA in this process (cuInit). Not while the program does so itself.
+[[nodiscard]] bool driver_works();
+
 /// cuDeviceGetCount of the driver that the process has: it asks no device anything, and CUPTI records it. Null without.
 [[nodiscard]] int (*harmless_driver_call())(int*);
 

@@ -111,11 +111,16 @@ std::string find_functions(void* library, Functions& call) {
   return symbols.missing();
 }
 
+/// Of CUDA 13.2 and later.
+bool calls_driver(void* library) { return dlsym(library, "cuptiActivityRegisterCallbacks_v2") != nullptr; }
+
 /// Its problem is what makes it of no use.
-Library examine(const std::string& path, void* handle) {
+Library examine(const std::string& path, void* handle, Driver driver) {
   Library library;
   library.path = path;
-  if (const std::string missing = find_functions(handle, library.call); !missing.empty())
+  if (driver == Driver::unknown && calls_driver(handle) && !driver_works())
+    library.problem = "the CUPTI of CUDA 13.2 and later needs a driver that works (libcuda.so.1), also for its version";
+  else if (const std::string missing = find_functions(handle, library.call); !missing.empty())
     library.problem = "it lacks " + missing;
   else if (library.call.get_version(&library.version) != result::success)
     library.problem = "it does not report its version";
@@ -161,9 +166,9 @@ Fault fault_of(std::uint32_t number) {
   return {};
 }
 
-Library load_library(const Trial& trial) { return load_first(candidates(), trial); }
+Library load_library(const Trial& trial, Driver driver) { return load_first(candidates(), trial, driver); }
 
-Library load_first(std::span<const std::string> paths, const Trial& trial) {
+Library load_first(std::span<const std::string> paths, const Trial& trial, Driver driver) {
   std::string refused;
   std::string not_loaded;
   for (const std::string& path : paths) {
@@ -173,7 +178,7 @@ Library load_first(std::span<const std::string> paths, const Trial& trial) {
       not_loaded = why == nullptr ? path : std::string{why};
       continue;
     }
-    Library library = examine(path, handle);
+    Library library = examine(path, handle, driver);
     const bool tried = library.problem.empty() && trial;
     if (tried) library.problem = trial(library);
     if (library.problem.empty()) {

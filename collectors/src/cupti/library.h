@@ -98,13 +98,18 @@ struct Library {
 /// Tries whether a library works with the driver: empty, or why it does not.
 using Trial = std::function<std::string(const Library&)>;
 
+/// Whether CUDA is initialised in this process. From CUDA 13.2 on, libcupti calls the driver even to tell its version:
+/// without a driver that works, 13.2 crashes the process, and later ones fail (seen with the libraries of PyPI).
+enum class Driver : std::uint8_t { unknown, initialised };
+
 /// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart:
 /// with a driver for CUDA 12, those of CUDA 12 before those of CUDA 13. Two of them in one process would disturb each
 /// other.
-[[nodiscard]] Library load_library(const Trial& trial = {});
+[[nodiscard]] Library load_library(const Trial& trial = {}, Driver driver = Driver::unknown);
 /// The first of these that can be used. Those that cannot are let go of, and their reasons told. One that fails the
 /// trial stays loaded, unused: it may have left functions with the driver.
-[[nodiscard]] Library load_first(std::span<const std::string> paths, const Trial& trial = {});
+[[nodiscard]] Library load_first(std::span<const std::string> paths, const Trial& trial = {},
+                                 Driver driver = Driver::unknown);
 
 /// What a version that is used does wrong, as far as a recording can show it; empty for none that is known of.
 struct Fault {

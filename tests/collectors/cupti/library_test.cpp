@@ -16,6 +16,7 @@ using ::testing::HasSubstr;
 const std::string good = program("libcupti_standin.so");
 const std::string crashes = program("libcupti_refused_standin.so");
 const std::string older = program("libcupti_old_standin.so");
+const std::string calls_driver = program("libcupti_driver_standin.so");
 const std::string nowhere = "/nonexistent/libcupti.so.13";
 
 Library first_of(const std::vector<std::string>& paths) { return load_first(paths); }
@@ -41,6 +42,26 @@ TEST(CuptiLibrary, WhereAllAreRefusedTheReasonsOfAllAreTold) {
 
 TEST(CuptiLibrary, WhereNoneCanBeLoadedTheLinkersReasonIsTold) {
   EXPECT_THAT(first_of({nowhere}).problem, AllOf(HasSubstr(nowhere), HasSubstr("RANKSCOPE_CUPTI")));
+}
+
+TEST(CuptiLibrary, WithoutADriverThatWorksOneThatCallsItIsNotAskedAnything) {
+  for (const std::string& driver : {nowhere, good}) {  // none, and one without a device
+    const Variable named{"RANKSCOPE_CUDA", driver};
+    const Library library = first_of({calls_driver, older});
+    EXPECT_EQ(library.path, older) << "the other one would have ended this process";
+    EXPECT_THAT(library.passed_over, HasSubstr(calls_driver + ": the CUPTI of CUDA 13.2 and later needs a driver"));
+  }
+}
+
+TEST(CuptiLibrary, WithADriverThatWorksOneThatCallsItIsTaken) {
+  const Variable works{"STANDIN_CUDA_WORKS", "1"};
+  {
+    const Variable named{"RANKSCOPE_CUDA", good};
+    EXPECT_EQ(first_of({calls_driver}).version, 130200U);
+  }
+  const Variable named{"RANKSCOPE_CUDA", nowhere};
+  EXPECT_EQ(load_first(std::vector{calls_driver}, {}, Driver::initialised).problem, "")
+      << "where the program has initialised CUDA, nobody does so again";
 }
 
 /// Two libraries of CUPTI beside a runtime of CUDA: what a recording of a process with it tells.

@@ -185,7 +185,7 @@ void finish_at_exit() {
 
 /// A sentence if it is not possible.
 std::string prepare(Source& own) {
-  own.library = collectors::cupti::load_library();
+  own.library = collectors::cupti::load_library({}, collectors::cupti::Driver::initialised);
   if (!own.library.problem.empty()) return own.library.problem;
   own.sampling = collectors::cupti::find_pm_functions(own.library.path);
   if (!own.sampling.problem.empty()) return own.sampling.problem;

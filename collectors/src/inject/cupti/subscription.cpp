@@ -39,13 +39,14 @@ Subscription subscribe(const Library& library, Subscriber& subscriber, Callback 
 
 Subscription load_and_subscribe(Library& library, Subscriber& subscriber, Callback callback) {
   Subscription subscription;
-  library = collectors::cupti::load_library([&](const Library& one) {
+  const auto trial = [&](const Library& one) {
     subscription = subscribe(one, subscriber, callback);
     return subscription.status != result::incompatible_driver
                ? std::string{}
                : format("CUPTI {} does not work with the driver of this host ({})", one.version,
                         one.call.text_of(subscription.status));
-  });
+  };
+  library = collectors::cupti::load_library(trial, collectors::cupti::Driver::initialised);
   return subscription;
 }
 

@@ -103,6 +103,10 @@ EXPORTED unsigned standin_decodes() { return decoded; }
 EXPORTED unsigned standin_polls() { return polls; }
 EXPORTED bool standin_is_sampling() { return sampling; }
 
+EXPORTED int cuInit(unsigned) {
+  constexpr int no_device = 100;
+  return std::getenv("STANDIN_CUDA_WORKS") == nullptr ? no_device : 0;
+}
 EXPORTED int cuDriverGetVersion(int* version) {
   *version = std::atoi(text_in("STANDIN_CUDA_VERSION", "13000").c_str());
   return success;
