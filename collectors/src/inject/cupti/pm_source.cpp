@@ -187,6 +187,8 @@ void finish_at_exit() {
 std::string prepare(Source& own) {
   own.library = collectors::cupti::load_library({}, collectors::cupti::Driver::initialised);
   if (!own.library.problem.empty()) return own.library.problem;
+  const std::string refusal = collectors::cupti::sampling_refusal_of(own.library.version);
+  if (!refusal.empty()) return refusal;
   own.sampling = collectors::cupti::find_pm_functions(own.library.path);
   if (!own.sampling.problem.empty()) return own.sampling.problem;
   own.driver = std::make_unique<CudaDriver>();
