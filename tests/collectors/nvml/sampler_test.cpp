@@ -106,6 +106,12 @@ TEST(Nvml, ValuesThatTakeLongToReadAreReadInTurn) {
   EXPECT_EQ(NvmlSampler::slow_reads_in(1'000'000), 1U);
 }
 
+TEST(Nvml, ErrorsAreCountedOnceInTenSeconds) {
+  NvmlSampler sampler{program("libnvml_ecc_standin.so")};
+  EXPECT_EQ(sampled(sampler).at("GPU 1 ecc_uncorrected_errors"), 7);
+  EXPECT_FALSE(sampled(sampler).contains("GPU 1 ecc_uncorrected_errors"));
+}
+
 TEST(Nvml, WithoutADriverTheReasonIsAsNvmlPutsIt) {
   const Variable fails{"STANDIN_NVML_FAILS", "1"};
   EXPECT_EQ(NvmlSampler{stand_in()}.problem(), "NVML cannot be initialized: Driver Not Loaded");
@@ -204,6 +210,22 @@ TEST(Nvml, ItsAbsenceIsAFailureOnlyWhereItWasNamed) {
   const auto named = without_nvml("annotate,cupti,nvml");
   EXPECT_EQ(named.first, 1U);
   EXPECT_THAT(named.second, HasSubstr("/nonexistent/libnvidia-ml.so.1"));
+}
+
+TEST(Nvml, ALauncherThatInitialisedCudaAndItsRankDoNotBothSample) {
+  const Folder folder;
+  const Variable library{"RANKSCOPE_NVML", stand_in()};
+  RecordOptions options{.command = {program("cupti_actor"), "launches a rank"}};
+  options.collect = "annotate,nvml";
+  const Recorded recorded = record(folder, options);
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto& run = *recorded.run;
+  EXPECT_EQ(run.processes().size(), 2U);
+  EXPECT_EQ(
+      std::ranges::count_if(run.counters(),
+                            [&](const CounterTrack& one) { return run.text(one.name) == "GPU 0 nvml_busy_percent"; }),
+      1);
 }
 
 TEST(Nvml, OtherRanksDoNot) {

@@ -10,11 +10,13 @@
 #include "inject/recorder/recorder_state.h"
 #include "nvml/sampler.h"
 #include "rankscope/core/format.h"
+#include "spool/claim.h"
 
 namespace rankscope::inject {
 namespace {
 
 constexpr double fastest_hz = 5;  // NVML renews its values up to six times a second
+constexpr std::int64_t claim_period_ns = 1'000'000'000;
 constexpr std::size_t sampler_stack_bytes = std::size_t{1} << 20;
 
 void describe(recording::ThreadWriter& pen, const collectors::NvmlSampler& sampler) {
@@ -46,9 +48,21 @@ void sample_for_ever(collectors::NvmlSampler& sampler, recording::ThreadWriter& 
   }
 }
 
+/// One process of a host samples its GPUs, also where a launcher has initialised CUDA, which has no local rank. Where
+/// that one has ended, the next one goes on. Not held: the process ends, or its recording.
+collectors::Claim claim_gpus() {
+  collectors::Pace pace{claim_period_ns};
+  for (const pid_t process = getpid(); getpid() == process && goes_on(); pace.wait_while(goes_on)) {
+    collectors::Claim claim{recorder_state().settings.segments + "/sampled-nvml"};
+    if (claim.held()) return claim;
+  }
+  return {};
+}
+
 void* sample(void*) {
   guarded([] {
-    ThreadState* const state = here();
+    const collectors::Claim claim = claim_gpus();
+    ThreadState* const state = claim.held() ? here() : nullptr;
     if (state == nullptr) return;
     collectors::NvmlSampler sampler;
     if (!sampler.problem().empty()) return say_problem(state->pen(), sampler);

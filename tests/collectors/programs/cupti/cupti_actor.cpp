@@ -110,6 +110,21 @@ int wait_for_samples() {
   return 0;
 }
 
+/// A launcher that initialises CUDA, and the rank that it starts; both would sample.
+int launch_a_rank(const char* program) {
+  wait_for_samples();
+  const pid_t rank = fork();
+  if (rank == 0) {
+    for (const char* const name : {"RANK", "LOCAL_RANK"}) setenv(name, "0", 1);
+    setenv("WORLD_SIZE", "1", 1);
+    execl(program, program, "lasting", nullptr);
+    std::_Exit(4);
+  }
+  int status = 0;
+  waitpid(rank, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 4;
+}
+
 /// One of each kind.
 void play_all(const Gpu& gpu) {
   require(gpu.is_set_up(), "buffers were not promised to be zeroed, or threads have no system ids");
@@ -362,6 +377,7 @@ int main(int argc, char** argv) {
   if (scene == "lasting") return usleep(300'000);  // the threads that it started get to say what they found
   if (scene == "last thread") end_with_the_last_thread();
   if (scene == "sampled") return wait_for_samples();
+  if (scene == "launches a rank") return launch_a_rank(argv[0]);
   if (scene == "let go") {
     const char* const path = std::getenv("RANKSCOPE_CUPTI");
     require(dlopen(path, RTLD_NOW | RTLD_NOLOAD) == nullptr, "what is not used stays loaded");
