@@ -206,6 +206,9 @@ TEST(CuptiHeaders, Device) {
                                      "coreClockKHz=7", "warpSize=32", "eccEnabled=1"));
   device.isCudaVisible = 0;
   EXPECT_THAT(header_texts_of(decode(device)), ::testing::Contains("cudaVisible=0"));
+  device.isMigEnabled = 1, device.gpuInstanceId = 7, device.computeInstanceId = 8, device.migUuid.bytes[0] = 0x3D;
+  EXPECT_THAT(header_texts_of(decode(device)), ::testing::IsSupersetOf({"mig=MIG-3d000000-0000-0000-0000-000000000000",
+                                                                        "gpuInstance=7", "computeInstance=8"}));
 }
 
 TEST(CuptiHeaders, Graph) {

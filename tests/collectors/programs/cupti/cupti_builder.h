@@ -154,6 +154,14 @@ inline ActivityRecord make_device(std::uint32_t version, std::uint32_t ordinal, 
   return record;
 }
 
+/// A part of a device that MIG divides.
+inline ActivityRecord make_device_part(std::uint32_t version, std::uint32_t ordinal, const char* name) {
+  ActivityRecord record = make_device(version, ordinal, name);
+  record.put(145, std::uint8_t{1}).put(152, std::uint32_t{7}).put(156, std::uint32_t{1});
+  for (std::size_t i = 0; i < 16; ++i) record.put(160 + i, static_cast<std::uint8_t>(0x40 + i));
+  return record;
+}
+
 inline ActivityRecord make_graph(std::uint32_t version, const Numbers& n, std::uint32_t graph) {
   ActivityRecord record{51, activity_bytes(51, version)};
   record.put(4, n.correlation).put(8, n.start).put(16, n.end).put(24, n.device).put(28, graph).put(32, n.context);

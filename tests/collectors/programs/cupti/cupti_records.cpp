@@ -190,6 +190,11 @@ void report_device(const Walker& walker) {
   report(walker, "device", device,
          "NVIDIA X 0 0 0 0 0 0 0 0 0 0 3 GPU-1f000000-0000-0000-0000-00000000002e computeCapability=9.1 numSms=8 "
          "totalGlobalMem=5 memoryBandwidthKBps=6 coreClockKHz=7 warpSize=32 eccEnabled=1");
+  device.isMigEnabled = 1, device.gpuInstanceId = 7, device.computeInstanceId = 8, device.migUuid.bytes[0] = 0x3D;
+  report(walker, "device_part", device,
+         "NVIDIA X 0 0 0 0 0 0 0 0 0 0 3 GPU-1f000000-0000-0000-0000-00000000002e computeCapability=9.1 numSms=8 "
+         "totalGlobalMem=5 memoryBandwidthKBps=6 coreClockKHz=7 warpSize=32 eccEnabled=1 "
+         "mig=MIG-3d000000-0000-0000-0000-000000000000 gpuInstance=7 computeInstance=8");
 }
 
 /// What sampling hands to CUPTI: sizes as the release counts them.
