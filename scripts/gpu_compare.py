@@ -25,6 +25,7 @@ class Check:
     what: str
     passed: bool | None
     said: str
+    excused: bool = False  # not tried, because this machine cannot run it, whatever the recorder does
 
     @property
     def word(self):
@@ -200,9 +201,17 @@ def check_samples(busy, samples, hz):
                      Check("no sample is above 100 %", all(value <= 100.5 for _, value in samples), f"at most {max(value for _, value in samples):.1f} %")]
 
 
-def forgiven(problem, driver_params, own_status, doctor):
+def excuse(what, why):
+    """A check of something that this machine cannot run."""
+    return Check(what, None, f"not tried, because {why}", excused=True)
+
+
+def forgiven(problem, driver_params, own_status, doctor, mig=False):
     """Why the GPU's own counters may be refused for reasons that are not ours; empty if they may not. `driver_params` is
-    /proc/driver/nvidia/params, `own_status` /proc/self/status, `doctor` what `rankscope doctor` says."""
+    /proc/driver/nvidia/params, `own_status` /proc/self/status, `doctor` what `rankscope doctor` says, `mig` whether MIG divides
+    the GPU."""
+    if "does not offer these counters" in problem and mig:
+        return "nvidia-smi says that MIG divides the GPU"
     if "is not allowed to read" in problem:
         kept = re.search(r"^RmProfilingAdminOnly: *1 *$", driver_params, re.M)
         held = re.search(r"^CapEff:\s*([0-9a-fA-F]+)", own_status, re.M)
@@ -215,12 +224,16 @@ def forgiven(problem, driver_params, own_status, doctor):
     return ""
 
 
-def check_nvml(counters, metadata, uuids):
-    """`counters` {name: values} of a recording, `metadata` its values of nvml_gpu_0, `uuids` those that nvidia-smi tells."""
+def check_nvml(counters, metadata, uuids, without=None):
+    """`counters` {name: values} of a recording, `metadata` its values of nvml_gpu_0, `uuids` those that nvidia-smi tells. `without`
+    {counter: why it is missing} of a GPU that MIG divides, whose values NVML need not tell."""
     told = metadata[0].split()[0] if metadata else ""
     checks = [Check("NVML and nvidia-smi see the same GPU", told in uuids, f"{told or 'no nvml_gpu_0'}; nvidia-smi: {', '.join(uuids) or 'none'}")]
     for name, most in (("memory_used_bytes", 2e12), ("power_watts", 5000), ("sm_clock_mhz", 10000), ("temperature_celsius", 150)):
         values = counters.get(f"GPU 0 {name}", [])
+        if not values and name in (without or {}):
+            checks.append(excuse(f"NVML reports {name}", f"MIG divides the GPU, and NVML does not tell it: {without[name]}"))
+            continue
         sane = bool(values) and all(0 < value < most for value in values)
         checks.append(Check(f"NVML reports {name}", sane, f"{len(values)} values" + (f", {min(values):g} to {max(values):g}" if values else "")))
     return checks
@@ -279,6 +292,9 @@ def check_costs(what, runs, most=MOST_COST):
     base = costs["alone"].best
     checks = []
     for way in ("recorded", "with --pytorch"):
+        if way not in costs or "torch.profiler" not in costs:
+            checks.append(Check(f"a step of {what} was measured {way}", None, "no time was left"))
+            continue
         said = f"alone {costs['alone'].text(base)}; {way} {costs[way].text(base)}"
         if most is not None:
             checks.append(Check(f"a step of {what} takes at most {100 * most:g} % longer {way}", costs[way].best <= (1 + most) * base, said))

@@ -3,7 +3,7 @@ import collections
 import pathlib
 import shutil
 
-from gpu_compare import Check, check_counts, check_moves, check_nvml, check_samples, check_times, forgiven
+from gpu_compare import Check, check_counts, check_moves, check_nvml, check_samples, check_times, excuse, forgiven
 from gpu_machine import NOT_STARTED
 from gpu_page import device_slug
 from gpu_session import ONE_RANK, Ends, blame, failed, json_of, must
@@ -15,17 +15,45 @@ COUNTERS_HZ, BUSY_S = 1000, 2
 MOST_DUMPED = 4 * 2**20
 UUIDS = ["--query-gpu=uuid", "--format=csv,noheader"]  # of nvidia-smi
 RECORDS = "the CUDA program runs under the recorder"
+TOO_OLD = "driver version is insufficient"  # cudaGetErrorString of cudaErrorInsufficientDriver
+MIG = ["--query-gpu=mig.mode.current", "--format=csv,noheader"]  # of nvidia-smi
+_programs = {}  # by bundle
 
 
 def program_of(session):
-    """The CUDA program, compiled here if the bundle does not have it."""
-    program = session.bundle / "gpu/kernels"
-    if not program.exists():
-        compiler = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-        outcome = session.machine.run(compiler, "-O2", "-std=c++17", "-cudart", "static", "-o", program, session.bundle / "gpu/kernels.cu")
-        if not outcome.ok:
-            raise Ends(failed("the CUDA program compiles", outcome))
-    return program
+    """The CUDA program: that of the bundle or, if there is none that works with the driver, one that is compiled here."""
+    if session.bundle not in _programs:
+        _programs[session.bundle] = find_program(session)
+    return _programs[session.bundle]
+
+
+def compiler():
+    """nvcc, or None."""
+    found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    return found if pathlib.Path(found).exists() else None
+
+
+def needs_newer_driver(session, program):
+    """The runtime of CUDA that a program was linked with refuses older drivers."""
+    return TOO_OLD in session.plain([program, "--rounds", 0], seconds=LIMIT_S).err
+
+
+def find_program(session):
+    """Raises Ends if there is none."""
+    program, what = session.bundle / "gpu/kernels", "the CUDA program runs"
+    if program.exists() and not needs_newer_driver(session, program):
+        return program
+    why = "the driver is too old for the CUDA that the program of the bundle was built with" if program.exists() else "the bundle does not contain it"
+    nvcc = compiler()
+    if nvcc is None:
+        raise Ends(excuse(what, f"{why}, and there is no nvcc to compile it here"))
+    own = session.machine.folder / "kernels"
+    outcome = session.machine.run(nvcc, "-O2", "-std=c++17", "-cudart", "static", "-o", own, session.bundle / "gpu/kernels.cu")
+    if not outcome.ok:
+        raise Ends(failed("the CUDA program compiles", outcome))
+    if needs_newer_driver(session, own):
+        raise Ends(excuse(what, f"{why}, and too old for the CUDA of {nvcc}"))
+    return own
 
 
 def recorded(session, name, options, words, what=RECORDS):
@@ -113,10 +141,11 @@ def check_counters(session):
     database = session.database(recording)
     tool = shutil.which("nvidia-smi") or "nvidia-smi"
     uuids = session.machine.run(tool, *UUIDS, least=2).out.split()
-    yield from check_nvml(database.counters(), database.metadata("nvml_gpu_0"), uuids)
+    mig = session.machine.run(tool, *MIG, least=2).out.split()[:1] == ["Enabled"]
+    yield from check_nvml(database.counters(), database.metadata("nvml_gpu_0"), uuids, database.metadata_behind("nvml_without GPU 0 ") if mig else None)
     problems = database.metadata("pm_problem")
     if problems:
-        why = forgiven(problems[0], text_of("/proc/driver/nvidia/params"), text_of("/proc/self/status"), session.rankscope("doctor", least=2).out)
+        why = forgiven(problems[0], text_of("/proc/driver/nvidia/params"), text_of("/proc/self/status"), session.rankscope("doctor", least=2).out, mig)
         yield Check("the GPU's own counters can be sampled", None if why else False, f"{problems[0]} ({why or 'nothing on this machine explains that'})")
         return
     holds = database.spans("compute", "hold%")

@@ -48,9 +48,14 @@ class Session:
     machine: Machine
     bundle: pathlib.Path
     results: Results
+    import_s: float = 0  # that the first import of torch took: on a slow file system, each process needs as long
 
     def within(self, seconds):
         return dataclasses.replace(self, machine=self.machine.within(seconds))
+
+    def limit(self, seconds):
+        """Of a program that imports torch in two processes at a time, and needs `seconds` at most for the rest."""
+        return seconds + 2 * self.import_s
 
     def rankscope(self, *words, **more):
         return self.machine.run(self.bundle / "bin/rankscope", *words, **more)
@@ -148,6 +153,12 @@ class Database:
     def metadata(self, key):
         return [row[0] for row in self._rows("SELECT value.text FROM process_metadata JOIN strings AS key ON key.id = key_id "
                                              "JOIN strings AS value ON value.id = value_id WHERE key.text = ?", key)]
+
+    def metadata_behind(self, prefix):
+        """{rest of the key: value} of the keys that begin so."""
+        rows = self._rows("SELECT key.text, value.text FROM process_metadata JOIN strings AS key ON key.id = key_id "
+                          "JOIN strings AS value ON value.id = value_id")
+        return {key.removeprefix(prefix): value for key, value in rows if key.startswith(prefix)}
 
     def marks(self, name):
         return self._rows("SELECT count(*) FROM marks JOIN strings ON strings.id = name_id WHERE text = ?", name)[0][0]
