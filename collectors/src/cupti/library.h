@@ -42,6 +42,9 @@ inline constexpr std::array<std::uint32_t, 24> idle_runtime_calls{
 inline constexpr std::array<std::uint32_t, 24> idle_driver_calls{
     2, 3, 9, 85, 120, 137, 304, 310, 372, 373, 374, 392, 450, 451, 499, 536, 541, 626, 629, 677, 683, 686, 719, 729};
 
+/// Calls of the driver that launch kernels, as NCCL does (src/enqueue.cc, ncclLaunchKernel). Names: headers_test.cpp.
+inline constexpr std::array<std::uint32_t, 4> driver_launches{307, 442, 652, 653};
+
 using Subscriber = void*;
 using Callback = void (*)(void* user, int domain, std::uint32_t number, const void* data);
 using Request = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);

@@ -249,6 +249,13 @@ TEST(CuptiHeaders, CallsThatSwitchTheRecordingHaveTheirNumbers) {
   EXPECT_EQ(starts(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop), 0);
 }
 
+TEST(CuptiHeaders, CallsThatLaunchTheKernelsOfNcclHaveTheirNumbers) {
+  EXPECT_THAT(
+      driver_launches,
+      ::testing::ElementsAre(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+                             CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz));
+}
+
 TEST(CuptiHeaders, CallsThatAreNotRecordedHaveTheirNumbers) {
   EXPECT_THAT(
       idle_runtime_calls,

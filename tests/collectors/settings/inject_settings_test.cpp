@@ -100,6 +100,17 @@ TEST(Sources, EveryRowOfTheTableStandsAtItsNumber) {
   for (const SourceInfo& info : sources()) EXPECT_EQ(static_cast<std::size_t>(info.source), index++) << info.id;
 }
 
+TEST(InjectSettings, ABudgetIsAPercentageOrOff) {
+  EXPECT_EQ(budget_from("").value(), 0.01);
+  EXPECT_EQ(budget_from("1%").value(), 0.01);
+  EXPECT_DOUBLE_EQ(budget_from("0.5%").value(), 0.005);
+  EXPECT_EQ(budget_from("off").value(), 0);
+  for (const char* const text : {"1", "0%", "-1%", "101%", "%", "much", "1 %"})
+    EXPECT_THAT(budget_from(text).error().message,
+                ::testing::HasSubstr("--budget must be a percentage above 0% and up to 100%, such as 1%, or off"))
+        << text;
+}
+
 std::string value_in(const CommandEnvironment& environment, const std::string& name) {
   for (const auto& [key, value] : environment.variables) {
     if (key == name) return value;

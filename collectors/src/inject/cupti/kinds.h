@@ -20,6 +20,9 @@ class Kinds {
   void rest(const collectors::cupti::Functions& call);
   void wake(const collectors::cupti::Functions& call);
   [[nodiscard]] bool resting() const { return resting_; }
+  /// From now on, of the calls only those with which NCCL launches kernels: they say when a collective ran. False: this
+  /// version cannot tell calls apart.
+  [[nodiscard]] bool thin(const collectors::cupti::Functions& call);
   /// True for a kind that was asked for and not refused.
   [[nodiscard]] bool has(collectors::cupti::Kind kind) const;
   /// For good.
@@ -31,7 +34,10 @@ class Kinds {
   std::string add(const collectors::cupti::Functions& call, Kind kind, Existing existing);
 
   std::vector<Kind> enabled_;  ///< that were not refused
+  void leave_out_calls(const collectors::cupti::Functions& call) const;
+
   bool resting_ = false;
+  bool thinned_ = false;
 };
 
 }  // namespace rankscope::inject::cupti

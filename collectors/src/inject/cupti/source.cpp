@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "cupti/library.h"
+#include "inject/cupti/budget.h"
 #include "inject/cupti/buffers.h"
 #include "inject/cupti/clock.h"
 #include "inject/cupti/deliveries.h"
 #include "inject/cupti/dump.h"
+#include "inject/cupti/keep_budget.h"
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/names.h"
 #include "inject/cupti/pm_source.h"
@@ -72,6 +74,7 @@ struct Source {
   Subscriber subscriber = nullptr;
   Kinds kinds;  ///< of whoever holds `flushing`
   Deliveries deliveries;
+  Budget budget;
   std::mutex sessions_mutex;
   std::vector<std::unique_ptr<Session>> sessions;
   std::mutex flushing;  ///< never taken by a callback
@@ -138,6 +141,8 @@ void store(Source& own, RecordDecoder& decoder, std::span<std::uint8_t> buffer) 
     if (decoded.shape == Decoded::Shape::unknown) ++unknown;
     if (decoded.shape == Decoded::Shape::call && decoded.call.begin != 0) latest_call = decoded.call.begin;
     if (decoded.shape == Decoded::Shape::call && own.deliveries.take_own(decoded.call.thread)) continue;
+    if (decoded.shape == Decoded::Shape::call && decoded.kind == SpanKind::runtime)
+      own.budget.called(decoded.call.thread, decoded.call.end - decoded.call.begin);
     if (is_wanted(decoded, latest_call)) write(state->pen(), decoded);
     if (count % records_between_refills == 0) ready_chunks();
   }
@@ -279,6 +284,7 @@ void round(Source& own) {
     if (can_tell) own.deliveries.ask();
     call.flush_all(0);
     anchor(call);
+    keep_budget(own.budget, own.kinds, call);
     if (can_tell && own.deliveries.are_lost()) say_problem(taken_over);
     if (delivered && !own.kinds.resting()) own.kinds.rest(call);
   });
@@ -365,6 +371,7 @@ std::string begin(Source& own) {
     return "CUPTI refused buffers: " + call.text_of(status);
   }
   own.active.store(true);
+  begin_budget(own.budget);
   anchor(call);
   std::atexit(finish_at_exit);
   std::string problem = own.kinds.enable(call);

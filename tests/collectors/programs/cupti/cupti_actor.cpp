@@ -330,6 +330,26 @@ void play_polls(const Gpu& gpu) {
   gpu.push(make_call(5, device_attribute, thread, {t + 80, t + 90, 0, 0, 0, 5}));
 }
 
+/// Nothing but launches, many more than the recorder may pay for. False: they are not taken any more.
+bool launch_densely(const Gpu& gpu, std::chrono::seconds time) {
+  using Clock = std::chrono::steady_clock;
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  for (const auto end = Clock::now() + time; Clock::now() < end; usleep(5'000)) {
+    const std::uint64_t t = gpu.now();
+    for (std::uint32_t i = 1; i <= 500; ++i)
+      if (!gpu.push(make_call(5, 211, thread, {t + i, t + i + 1, 0, 0, 0, i}))) return false;
+  }
+  return true;
+}
+
+void play_dense(const Gpu& gpu) {
+  require(!launch_densely(gpu, std::chrono::seconds{60}), "all calls are recorded, whatever they cost");
+  const std::uint64_t t = gpu.now();
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  require(gpu.push(make_call(4, 307, thread, {t, t + 5, 0, 0, 0, 900'001})), "the launches of NCCL are not recorded");
+  gpu.kernel(900'001, t + 10, 20, "after");
+}
+
 /// Another profiler registers its buffers over those of the recorder.
 void play_taken_over(const Gpu& gpu) {
   wait_until([&] { return gpu.flushes() > 2; }, "nobody flushes");
@@ -397,6 +417,9 @@ int main(int argc, char** argv) {
   if (scene == "busy death") play_busy_death(gpu);
   if (scene == "taken over") play_taken_over(gpu);
   if (scene == "idle") play_idle(gpu);
+  if (scene == "dense") play_dense(gpu);
+  if (scene == "dense without end")
+    require(launch_densely(gpu, std::chrono::seconds{4}), "calls are left out without a limit");
   if (scene == "came second") play_many(gpu, 60'000);
   if (scene == "fork") play_fork(gpu);
   if (scene == "fork in flush") play_fork_in_flush(gpu);

@@ -280,6 +280,7 @@ EXPORTED int cuptiActivityDisable(std::uint32_t kind) {
   state().enabled.erase(kind);
   return success;
 }
+#if !defined(STANDIN_CUPTI_OWN_VERSION) || STANDIN_CUPTI_OWN_VERSION >= 23  // not before 12.5
 static int thin(std::uint32_t kind, std::uint32_t number, std::uint8_t enable) {
   const std::lock_guard lock(state().mutex);
   if (enable == 0) state().thinned.insert({kind, number});
@@ -289,6 +290,7 @@ EXPORTED int cuptiActivityEnableRuntimeApi(std::uint32_t number, std::uint8_t en
   return thin(5, number, enable);
 }
 EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t number, std::uint8_t enable) { return thin(4, number, enable); }
+#endif
 /// Holds the next flush back until this is called with false.
 EXPORTED void standin_hold_flush(bool hold) { flush_held = hold; }
 EXPORTED bool standin_is_flushing() { return flush_waiting; }
