@@ -151,11 +151,11 @@ std::string refusal_of(std::uint32_t number) {
 
 // Of NVIDIA's release notes and reports in public (12.4: JuliaGPU/CUDA.jl 2328; 13.0: parca-dev/parcagpu 23).
 Fault fault_of(std::uint32_t number) {
-  constexpr std::uint32_t v13_0_update_1 = 130001, v13_4_update_1 = 130401;
+  constexpr std::uint32_t v13_4_update_1 = 130401;
   if (number == version::v12_4)
     return {"users have reported that the CUPTI of CUDA 12.4 Update 1 loses kernels",
             "check that the recording has as many kernels as launches, or use the CUPTI of CUDA 12.5 or newer"};
-  if (number == v13_0_update_1)
+  if (number == version::v13_0_update_1)
     return {
         "users have reported that, after some 25 million kernels of CUDA graphs, the CUPTI of CUDA 13.0 Update 1 uses "
         "about 1 GiB of device memory and no longer reports the times of kernels",

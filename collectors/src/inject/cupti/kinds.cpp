@@ -62,8 +62,8 @@ std::string Kinds::enable(const Functions& call) {
     const std::string refused = add(call, kind, existing);
     if (problem.empty()) problem = refused;
   };
-  ask(Kind::device, Existing::tell);
-  ask(Kind::context, Existing::tell);
+  for (const Kind kind : {Kind::device, Kind::context})
+    if (!add(call, kind, Existing::tell).empty()) refused_at_first_.push_back(kind);
   for (const Kind kind : always) ask(kind);
   for (const Kind kind : of_threads) ask(kind);
   if (asked_graph_level() == collectors::GraphLevel::graph) ask(Kind::graph_trace);  // in place of its kernels
@@ -72,6 +72,19 @@ std::string Kinds::enable(const Functions& call) {
     ask(Kind::memory_pool);
   }
   leave_out_idle_calls(call);
+  return problem;
+}
+
+std::string Kinds::ask_again(const Functions& call) {
+  if (refused_at_first_.empty()) return {};
+  std::string problem;
+  std::erase_if(refused_at_first_, [&](Kind kind) {
+    const std::string refused = add(call, kind, Existing::tell);
+    if (problem.empty()) problem = refused;
+    return refused.empty();
+  });
+  if (++attempts_ < most_attempts) return {};
+  refused_at_first_.clear();
   return problem;
 }
 

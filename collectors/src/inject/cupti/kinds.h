@@ -15,6 +15,9 @@ class Kinds {
  public:
   /// Asks for all that the user wants. A sentence if one of them is refused; the others are recorded.
   std::string enable(const collectors::cupti::Functions& call);
+  /// Asks once more for what is there to be told when CUDA is being initialised, and was refused then. A sentence,
+  /// once, if it is refused for good.
+  std::string ask_again(const collectors::cupti::Functions& call);
   /// What the program's threads pay for is not asked for until wake(): calls, events and waits. Kernels and copies
   /// stay: CUPTI prepares the device and CUDA graphs for them, which must not come in the middle of a program.
   void rest(const collectors::cupti::Functions& call);
@@ -36,6 +39,10 @@ class Kinds {
   std::vector<Kind> enabled_;  ///< that were not refused
   void leave_out_calls(const collectors::cupti::Functions& call) const;
 
+  static constexpr int most_attempts = 10;
+
+  std::vector<Kind> refused_at_first_;
+  int attempts_ = 0;
   bool resting_ = false;
   bool thinned_ = false;
 };

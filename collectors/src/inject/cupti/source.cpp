@@ -56,7 +56,7 @@ constexpr int threads_by_system_id = 1;
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
 /// CUpti_ActivityAttribute.
-enum class Attribute : int { zeroed_buffers = 5, buffer_per_thread = 9 };
+enum class Attribute : int { zeroed_buffers = 5, pinned_buffers = 8, buffer_per_thread = 9 };
 
 /// What decoding one buffer needs; as many as buffers complete at a time.
 struct Session {
@@ -285,6 +285,7 @@ void round(Source& own) {
     call.flush_all(0);
     anchor(call);
     keep_budget(own.budget, own.kinds, call);
+    if (const std::string refused = own.kinds.ask_again(call); !refused.empty()) say_problem(refused);
     if (can_tell && own.deliveries.are_lost()) say_problem(taken_over);
     if (delivered && !own.kinds.resting()) own.kinds.rest(call);
   });
@@ -325,16 +326,6 @@ void profiler_called(void*, int domain, std::uint32_t number, const void*) {
   });
 }
 
-std::string watch_profiler_calls(const Source& own) {
-  const Functions& call = own.library.call;
-  for (const auto& watched : profiler_calls) {
-    const int status = call.enable_callback(1, own.subscriber, watched.domain, watched.number);
-    if (status != result::success)
-      return "--toggle cuda: CUPTI does not report cudaProfilerStart: " + call.text_of(status);
-  }
-  return {};
-}
-
 void set_attribute(const Functions& call, Attribute attribute, std::uint8_t value) {
   std::size_t size = sizeof value;
   call.set_attribute(static_cast<int>(attribute), &size, &value);  // a version without it does without
@@ -364,6 +355,9 @@ std::string begin(Source& own) {
   call.set_thread_id_type(threads_by_system_id);  // else threads are numbers that nothing else knows
   own.buffers.prepare(Buffers::wanted());
   set_attribute(call, Attribute::zeroed_buffers, 1);
+  // Before 13.0 Update 1, CUDA graphs crash with the other place of CUPTI's own buffers, the memory of the device
+  // (release notes). Refused under confidential computing, which has no such memory.
+  if (own.library.version < version::v13_0_update_1) set_attribute(call, Attribute::pinned_buffers, 1);
   if (own.library.version >= version::v13_0) set_attribute(call, Attribute::buffer_per_thread, 1);
   own.process = getpid();
   if (const int status = call.register_callbacks(buffer_requested, buffer_completed); status != result::success) {
@@ -377,7 +371,7 @@ std::string begin(Source& own) {
   std::string problem = own.kinds.enable(call);
   say_details(own.kinds);
   if (is_toggled_by_cuda()) {
-    const std::string refused = watch_profiler_calls(own);
+    const std::string refused = watch_profiler_calls(call, own.subscriber);
     if (problem.empty()) problem = refused;
   }
   start_quiet_thread("rankscope-cupti", stack_bytes, keep_flushing);

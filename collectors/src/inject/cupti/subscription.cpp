@@ -50,6 +50,15 @@ Subscription load_and_subscribe(Library& library, Subscriber& subscriber, Callba
   return subscription;
 }
 
+std::string watch_profiler_calls(const Functions& call, Subscriber subscriber) {
+  for (const auto& watched : collectors::cupti::profiler_calls) {
+    const int status = call.enable_callback(1, subscriber, watched.domain, watched.number);
+    if (status != result::success)
+      return "--toggle cuda: CUPTI does not report cudaProfilerStart: " + call.text_of(status);
+  }
+  return {};
+}
+
 std::string problem_of(const Functions& call, const Subscription& subscription) {
   if (subscription.status == result::success) return {};
   if (subscription.status != result::several_subscribers)

@@ -42,7 +42,8 @@ struct State {
   std::set<std::pair<int, std::uint32_t>> listened;  ///< domain and number of calls
   Callback callback = nullptr;
   std::atomic<bool> subscribed{false};
-  bool zeroed = false, system_threads = false;
+  bool zeroed = false, system_threads = false, pinned = false;
+  int refusals = 0;    ///< of a kind that is refused at first
   bool by_v2 = false;  ///< whoever subscribed used cuptiSubscribe_v2
 };
 std::atomic<bool> flush_held{false};  ///< by a test: a flush does not end
@@ -183,7 +184,9 @@ EXPORTED void standin_keep_unfinished(bool unfinished) {
   const std::lock_guard lock(state().mutex);
   state().unfinished = unfinished;
 }
-EXPORTED bool standin_is_set_up() { return state().zeroed && state().system_threads; }
+EXPORTED bool standin_is_set_up() {
+  return state().zeroed && state().system_threads && state().pinned == (own_version() < 130001);
+}
 
 EXPORTED unsigned standin_asked() { return asked; }
 
@@ -257,6 +260,7 @@ EXPORTED int cuptiSetThreadIdType(int type) {
 }
 EXPORTED int cuptiActivitySetAttribute(int attribute, std::size_t* size, void* value) {
   if (attribute == 5 && *size == 1) state().zeroed = *static_cast<std::uint8_t*>(value) == 1;
+  if (attribute == 8 && *size == 1) state().pinned = *static_cast<std::uint8_t*>(value) == 1;
   return attribute == 9 && own_version() < 130000 ? invalid : success;
 }
 EXPORTED int cuptiActivityRegisterCallbacks(Request request, Complete complete) {
@@ -269,6 +273,8 @@ EXPORTED int cuptiActivityRegisterCallbacks(Request request, Complete complete) 
 EXPORTED int cuptiActivityEnable(std::uint32_t kind) {
   if (!may_use_first_interface()) return not_compatible;
   if (static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_REFUSES", 0)) == kind) return unknown;
+  if (static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_REFUSES_AT_FIRST", 0)) == kind && state().refusals++ < 2)
+    return not_initialized;
   const std::lock_guard lock(state().mutex);
   state().enabled.insert(kind);
   std::erase_if(state().thinned, [kind](const auto& one) { return one.first == kind; });
