@@ -20,6 +20,7 @@
 #include "cupti_foreign.h"
 #include "cupti_fuzz.h"
 #include "cupti_gpu.h"
+#include "cupti_strict.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace {
@@ -336,6 +337,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (scene == "details") rankscope::annotate::metadata("details_recorded", "shapes");
+  if (play_strict(scene, gpu)) return 0;
   if (scene == "all") play_all(gpu);
   if (scene == "many") play_many(gpu, 60'000);
   if (scene == "some") play_many(gpu, 100);

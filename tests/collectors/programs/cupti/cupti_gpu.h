@@ -39,6 +39,9 @@ struct Gpu {
   bool (*replay)() = nullptr;
   bool (*is_flushing)() = nullptr;
   void (*keep_unfinished)(bool) = nullptr;
+  bool (*push_open)(const void*, std::size_t, std::uint64_t) = nullptr;
+  bool (*finish)(std::uint64_t open, std::uint64_t end) = nullptr;
+  void (*finalize)() = nullptr;
   std::uint32_t version = 0;
 
   bool push(const ActivityRecord& record) const { return push_bytes(record.bytes().data(), record.bytes().size()); }
@@ -84,6 +87,9 @@ inline Gpu find_gpu() {
   find("standin_replay", gpu.replay);
   find("standin_is_flushing", gpu.is_flushing);
   find("standin_keep_unfinished", gpu.keep_unfinished);
+  find("standin_push_open", gpu.push_open);
+  find("standin_finish", gpu.finish);
+  find("standin_finalize", gpu.finalize);
   std::uint32_t (*version)(std::uint32_t*) = nullptr;
   find("cuptiGetVersion", version);
   version(&gpu.version);
