@@ -27,6 +27,7 @@ TEST(Settings, SurviveTheEnvironment) {
                           .until_ns = 123456789012345,
                           .cuda_graphs = GraphLevel::graph,
                           .pm_hz = 500,
+                          .budget = 0.05,
                           .toggled = ToggledBy::cuda,
                           .follow = false};
   settings.collect.add(Source::host);
@@ -100,7 +101,7 @@ TEST(Sources, EveryRowOfTheTableStandsAtItsNumber) {
   for (const SourceInfo& info : sources()) EXPECT_EQ(static_cast<std::size_t>(info.source), index++) << info.id;
 }
 
-TEST(InjectSettings, ABudgetIsAPercentageOrOff) {
+TEST(Settings, ABudgetIsAPercentageOrOff) {
   EXPECT_EQ(budget_from("").value(), 0.01);
   EXPECT_EQ(budget_from("1%").value(), 0.01);
   EXPECT_DOUBLE_EQ(budget_from("0.5%").value(), 0.005);
