@@ -212,20 +212,56 @@ TEST(Nvml, ItsAbsenceIsAFailureOnlyWhereItWasNamed) {
   EXPECT_THAT(named.second, HasSubstr("/nonexistent/libnvidia-ml.so.1"));
 }
 
+/// Of several processes that would all sample.
+Recorded record_processes(const Folder& folder, const std::string& scene, const std::string& window = {}) {
+  const Variable library{"RANKSCOPE_NVML", stand_in()};
+  RecordOptions options{.command = {program("cupti_actor"), scene}, .window = window};
+  options.collect = "annotate,nvml";
+  return record(folder, options);
+}
+
+/// The processes that sampled the first GPU.
+std::vector<std::uint32_t> samplers_of(const Run& run) {
+  std::vector<std::uint32_t> processes;
+  for (const CounterTrack& track : run.counters())
+    if (run.text(track.name) == "GPU 0 nvml_busy_percent") processes.push_back(track.process);
+  return processes;
+}
+
 TEST(Nvml, ALauncherThatInitialisedCudaAndItsRankDoNotBothSample) {
   const Folder folder;
-  const Variable library{"RANKSCOPE_NVML", stand_in()};
-  RecordOptions options{.command = {program("cupti_actor"), "launches a rank"}};
-  options.collect = "annotate,nvml";
-  const Recorded recorded = record(folder, options);
+  const Recorded recorded = record_processes(folder, "launches a rank");
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
-  const auto& run = *recorded.run;
-  EXPECT_EQ(run.processes().size(), 2U);
-  EXPECT_EQ(
-      std::ranges::count_if(run.counters(),
-                            [&](const CounterTrack& one) { return run.text(one.name) == "GPU 0 nvml_busy_percent"; }),
-      1);
+  EXPECT_EQ(recorded.run->processes().size(), 2U);
+  EXPECT_EQ(samplers_of(*recorded.run).size(), 1U);
+}
+
+TEST(Nvml, ALauncherWithoutStepsDoesNotKeepItsRankFromSamplingAWindow) {
+  const Folder folder;
+  const Recorded recorded = record_processes(folder, "launches a rank of steps", "1,0,1,1");
+  EXPECT_EQ(recorded.status, 0) << "the rank samples";
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto samplers = samplers_of(*recorded.run);
+  ASSERT_EQ(samplers.size(), 1U);
+  EXPECT_TRUE(recorded.run->processes()[samplers[0]].rank.is_set());
+}
+
+TEST(Nvml, WhereTheProcessThatSampledHasEndedTheNextOneGoesOn) {
+  const Folder folder;
+  const Recorded recorded = record_processes(folder, "takes over");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(samplers_of(*recorded.run).size(), 2U);
+}
+
+TEST(Nvml, WhereNobodyCanClaimTheHostItIsSampledAllTheSame) {
+  const Folder folder;
+  const Recorded recorded = record_processes(folder, "cannot claim");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(samplers_of(*recorded.run).size(), 1U);
+  EXPECT_THAT(told(*recorded.run, "nvml_problem"), HasSubstr("cannot be locked (Is a directory)"));
 }
 
 TEST(Nvml, OtherRanksDoNot) {

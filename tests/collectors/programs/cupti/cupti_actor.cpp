@@ -20,38 +20,13 @@
 #include "cupti_foreign.h"
 #include "cupti_fuzz.h"
 #include "cupti_gpu.h"
+#include "cupti_nvml.h"
 #include "cupti_strict.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace {
 
 using namespace rankscope::testing;
-
-/// Until the GPUs have been sampled twice: then the first samples are stored.
-int wait_for_samples() {
-  const char* const path = std::getenv("RANKSCOPE_NVML");
-  require(path != nullptr, "no RANKSCOPE_NVML");
-  void* const library = dlopen(path, RTLD_NOW);
-  const auto rounds = reinterpret_cast<unsigned (*)()>(dlsym(library, "standin_rounds"));
-  require(rounds != nullptr, "no stand-in of NVML");
-  while (rounds() < 3) sched_yield();
-  return 0;
-}
-
-/// A launcher that initialises CUDA, and the rank that it starts; both would sample.
-int launch_a_rank(const char* program) {
-  wait_for_samples();
-  const pid_t rank = fork();
-  if (rank == 0) {
-    for (const char* const name : {"RANK", "LOCAL_RANK"}) setenv(name, "0", 1);
-    setenv("WORLD_SIZE", "1", 1);
-    execl(program, program, "lasting", nullptr);
-    std::_Exit(4);
-  }
-  int status = 0;
-  waitpid(rank, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 4;
-}
 
 /// One of each kind.
 void play_all(const Gpu& gpu) {
@@ -319,13 +294,13 @@ int main(int argc, char** argv) {
   if (const char* const runtime = std::getenv("STANDIN_CUDART"))
     require(dlopen(runtime, RTLD_NOW) != nullptr, "no runtime of CUDA");
   if (scene == "came second") ForeignProfiler::begin(dlopen(std::getenv("RANKSCOPE_CUPTI"), RTLD_NOW));
+  prepare_nvml(scene, argv[0]);
   initialise_cuda();
   rankscope::annotate::mark("played");
   if (scene == "nothing") return 0;
   if (scene == "lasting") return usleep(300'000);  // the threads that it started get to say what they found
   if (scene == "last thread") end_with_the_last_thread();
-  if (scene == "sampled") return wait_for_samples();
-  if (scene == "launches a rank") return launch_a_rank(argv[0]);
+  if (const int status = play_nvml(scene, argv[0]); status >= 0) return status;
   if (scene == "let go") {
     const char* const path = std::getenv("RANKSCOPE_CUPTI");
     require(dlopen(path, RTLD_NOW | RTLD_NOLOAD) == nullptr, "what is not used stays loaded");
