@@ -85,6 +85,8 @@ constexpr std::string_view not_sampled = "not sampled";
 constexpr std::string_view nvml_problem = "nvml_problem";
 constexpr std::string_view pm_problem = "pm_problem";
 constexpr std::string_view none_inside = "no sample was taken in the counted time";
+constexpr std::string_view no_pair =
+    "only one sample was taken until the end of the counted time, so no change can be seen";
 constexpr double percent = 0.01;
 constexpr double per_second = 1e9;  // of what is per ns
 
@@ -285,8 +287,10 @@ void SampledGpus::add_totals(std::span<const Place> places, std::span<const Time
   Series errors = series(places, "ecc_uncorrected_errors");
   if (errors.inside(windows).empty())
     counters.ecc_uncorrected_errors = no_value(errors.why);
+  else if (const auto events = events_inside(errors.samples, windows))
+    counters.ecc_uncorrected_errors = {.value = events, .why = {}};
   else
-    counters.ecc_uncorrected_errors = {.value = events_inside(errors.samples, windows), .why = {}};
+    counters.ecc_uncorrected_errors = no_value(std::string{no_pair});
 }
 
 /// Also of another process that shares the GPU: only one samples it at a time.

@@ -156,7 +156,9 @@ void NvmlSampler::sample(std::size_t slow_reads, const Take& take) {
   std::erase_if(gpm_tracks_, [](const GpmTrack& track) { return !track.device->problem().empty(); });
 }
 
-void NvmlSampler::pause() {
+void NvmlSampler::pause(const Take& take) {
+  for (Track& track : rare_tracks_) read(track, take);
+  rare_next_ns_ = 0;  // the next call begins with a value, too
   for (GpmTrack& track : gpm_tracks_) track.device->forget();
 }
 

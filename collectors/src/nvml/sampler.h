@@ -54,13 +54,14 @@ class NvmlSampler {
 
   using Take = std::function<void(const NvmlSample&)>;
   /// Reads the values of all GPUs and hands each on before it reads the next one. Of those that take 20 ms each
-  /// (PCIe's), `slow_reads` at most, in turn; those of errors once in 10 s. What a GPU does not support is asked once
+  /// (PCIe's), `slow_reads` at most, in turn; those of errors once a second. What a GPU does not support is asked once
   /// and then left out; a value that fails later is asked again. GPM's values are means since the call before.
   void sample(std::size_t slow_reads, const Take& take);
   /// As many as take a tenth of a period, but one at least.
   [[nodiscard]] static std::size_t slow_reads_in(std::int64_t period_ns);
-  /// Nobody takes values for a while: what passes until the next call belongs to none.
-  void pause();
+  /// Nobody takes values for a while: what passes until the next call belongs to none. Hands on the values of errors,
+  /// so that those since the last time are known.
+  void pause(const Take& take);
   /// Quantities that are left out, each once; "GPU 0 gpm" for all of GPM's.
   [[nodiscard]] std::span<const NvmlMissing> unsupported() const { return unsupported_; }
 

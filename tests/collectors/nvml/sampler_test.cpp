@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "nvml/quantities.h"
 #include "nvml/sampler.h"
 #include "recorded.h"
 
@@ -106,10 +107,17 @@ TEST(Nvml, ValuesThatTakeLongToReadAreReadInTurn) {
   EXPECT_EQ(NvmlSampler::slow_reads_in(1'000'000), 1U);
 }
 
-TEST(Nvml, ErrorsAreCountedOnceInTenSeconds) {
+TEST(Nvml, ErrorsAreReadOnceASecondAndAtBothEndsOfWhatIsRecorded) {
+  constexpr const char* errors = "GPU 1 ecc_uncorrected_errors";
   NvmlSampler sampler{program("libnvml_ecc_standin.so")};
-  EXPECT_EQ(sampled(sampler).at("GPU 1 ecc_uncorrected_errors"), 7);
-  EXPECT_FALSE(sampled(sampler).contains("GPU 1 ecc_uncorrected_errors"));
+  EXPECT_EQ(sampled(sampler).at(errors), 7);
+  EXPECT_FALSE(sampled(sampler).contains(errors)) << "within the same second";
+  const Variable more{"STANDIN_NVML_ERRORS", "9"};
+  std::map<std::string, double> last;
+  sampler.pause([&](const NvmlSample& sample) { last.emplace(sample.name, sample.value); });
+  EXPECT_EQ(last, (std::map<std::string, double>{{"GPU 0 ecc_uncorrected_errors", 9}, {errors, 9}}));
+  EXPECT_EQ(sampled(sampler).at(errors), 9) << "what is recorded next begins with a value, too";
+  EXPECT_EQ(nvml::rare_period_ns, 1'000'000'000);
 }
 
 TEST(Nvml, WithoutADriverTheReasonIsAsNvmlPutsIt) {

@@ -60,7 +60,7 @@ class Samples {
       for (; said_ < sampler_.unsupported().size(); ++said_)
         pen_.metadata("nvml_without " + sampler_.unsupported()[said_].name, sampler_.unsupported()[said_].why);
     }
-    sampler_.pause();
+    sampler_.pause(store);
   }
 
  private:
