@@ -11,6 +11,7 @@
 
 #include "rankscope/core/id.h"
 #include "rankscope/core/model/run_builder.h"
+#include "recording/decode/call_times.h"
 #include "recording/decode/comm_join.h"
 #include "recording/decode/device_decoder.h"
 #include "recording/format/segment_clock.h"
@@ -113,6 +114,8 @@ class CommDecoder {
   void add_joined(const Open& open, const CommJoin::Parts& parts, const Sources& from);
   void add_of_library(const Open& open, const Sources& from);
   [[nodiscard]] std::optional<Ran> ran(const Open& open, const Sources& from);
+  [[nodiscard]] std::optional<DeviceDecoder::Work> kernel_of_caller(const Open& open, RunTime reported,
+                                                                    const DeviceDecoder& devices) const;
   void add_call(const Open& open, const Sources& from);
   [[nodiscard]] std::optional<TimeRange> carried_out(const Open& open, const DeviceDecoder& devices) const;
   void describe(std::uint32_t ticket, const Open& open);
@@ -125,7 +128,8 @@ class CommDecoder {
   std::map<std::pair<StringId, StringId>, GroupId> groups_;  // by name and members
   std::map<GroupId, std::vector<RankId>> members_;           // of announced groups, ascending
   std::map<std::string, LaneId> lanes_;                      // by name, that belong to no thread
-  std::map<std::uint32_t, bool> owned_;                      // kernels that a collective has as its span
+  std::map<std::uint32_t, StringId> owned_;                  // kernels that a collective has as its span, and its group
+  CallTimes calls_;
   bool program_reported_ = false, library_reported_ = false;
   std::uint64_t added_ = 0;
 };

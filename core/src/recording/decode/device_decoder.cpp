@@ -297,11 +297,15 @@ std::optional<DeviceDecoder::Work> DeviceDecoder::comm_launched_before(std::int6
   return after == thread->second.begin() ? std::nullopt : comm_of(*(after - 1));
 }
 
-std::optional<DeviceDecoder::Work> DeviceDecoder::comm_launched_after(std::int64_t os_thread, RunTime time) const {
+std::optional<DeviceDecoder::Work> DeviceDecoder::comm_launched_in(std::int64_t os_thread, TimeRange time,
+                                                                   RunTime reported) const {
+  constexpr nanoseconds clock_error{100'000};
   const auto thread = kernel_launches_.find(os_thread);
   if (thread == kernel_launches_.end()) return std::nullopt;
-  const auto first = std::ranges::lower_bound(thread->second, time, {}, &Launch::begin);
-  return first == thread->second.end() ? std::nullopt : comm_of(*first);
+  const auto first = std::ranges::lower_bound(thread->second, time.begin, {}, &Launch::begin);
+  if (first == thread->second.end() || first->begin >= time.end) return std::nullopt;
+  const auto work = comm_of(*first);
+  return work && work->time.begin + clock_error >= reported ? work : std::nullopt;
 }
 
 std::optional<DeviceDecoder::Work> DeviceDecoder::comm_of(const Launch& launch) const {

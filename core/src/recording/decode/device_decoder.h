@@ -48,8 +48,9 @@ class DeviceDecoder {
   };
   /// What the last launch of a thread before a time put on a stream, if it communicates. After finish().
   [[nodiscard]] std::optional<Work> comm_launched_before(std::int64_t os_thread, RunTime time) const;
-  /// What the first launch of a thread after a time put on a stream, if it communicates. After finish().
-  [[nodiscard]] std::optional<Work> comm_launched_after(std::int64_t os_thread, RunTime time) const;
+  /// What the first launch of a thread in a stretch of time put on a stream, if it communicates and began no earlier
+  /// than `reported`, but for the error between the clocks. After finish().
+  [[nodiscard]] std::optional<Work> comm_launched_in(std::int64_t os_thread, TimeRange time, RunTime reported) const;
   /// Times of the accelerator's own timer; nothing without anchors.
   [[nodiscard]] std::optional<TimeRange> on_globaltimer(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::uint64_t added() const { return added_; }
