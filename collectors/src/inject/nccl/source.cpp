@@ -78,9 +78,10 @@ std::string_view type_of(const Event& event) {
   return element_type(of_call != 0 ? of_call : element_type_index(event.datatype)).name;
 }
 
-/// NCCL reports on a thread of CUDA where it launches a host function for its proxy (CUDA_LAUNCH_BLOCKING, or while a
-/// CUDA graph of the communicator exists: src/enqueue.cc, ncclLaunchPrepare). The kernel is launched by the thread that
-/// called NCCL.
+/// NCCL reports on a thread of CUDA where it launches a host function for its proxy (src/enqueue.cc,
+/// ncclLaunchPrepare): with CUDA_LAUNCH_BLOCKING, for CUDA graphs, and beside graphs of the communicator
+/// (2.23.4, 2.26.2: while one exists; from 2.27.7 on while an earlier host function is pending). The kernel is launched
+/// by the thread that called NCCL.
 void tell_caller(ThreadWriter& to, const Event& event, Owner owner) {
   const ThreadState* const state = here();
   const Caller caller = caller_of(event, now_ns());
