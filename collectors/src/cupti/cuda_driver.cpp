@@ -1,6 +1,9 @@
 #include "cupti/cuda_driver.h"
 
 #include <dlfcn.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <type_traits>
@@ -27,6 +30,30 @@ std::string library_of_driver() {
   return named != nullptr && *named != '\0' ? named : "libcuda.so.1";
 }
 
+bool initialises() {
+  void* const handle = dlopen(library_of_driver().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return false;
+  const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(handle, "cuInit"));
+  return initialise != nullptr && initialise(0) == success;  // it stays loaded: the driver has threads
+}
+
+/// A driver in a bad state may crash there, or never return.
+bool initialises_in_child(std::chrono::milliseconds patience) {
+  const pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) _exit(initialises() ? 0 : 1);
+  int status = -1;
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > end) {
+      kill(child, SIGKILL);  // one that hangs in the kernel ends later, as a child of init
+      return false;
+    }
+    usleep(10'000);
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 }  // namespace
 
 std::optional<int> cuda_of_driver() {
@@ -39,11 +66,11 @@ std::optional<int> cuda_of_driver() {
   return known ? std::optional{version} : std::nullopt;
 }
 
-bool driver_works() {
-  void* const handle = dlopen(library_of_driver().c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return false;
-  const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(handle, "cuInit"));
-  return initialise != nullptr && initialise(0) == success;  // it stays loaded: the driver has threads
+bool driver_works(std::chrono::milliseconds patience) { return initialises_in_child(patience) && initialises(); }
+
+bool has_gpu_device(const std::filesystem::path& root) {
+  std::error_code ignored;  // what cannot be seen cannot be used
+  return std::filesystem::exists(root / "dev/nvidiactl", ignored) || std::filesystem::exists(root / "dev/dxg", ignored);
 }
 
 int (*harmless_driver_call())(int*) {

@@ -1,7 +1,9 @@
 // CUDA's driver as far as it tells which GPUs this process uses.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,8 +19,12 @@ struct CudaDevice {
 /// Needs no initialised CUDA.
 [[nodiscard]] std::optional<int> cuda_of_driver();
 
-/// Initialises CUDA in this process (cuInit). Not while the program does so itself.
-[[nodiscard]] bool driver_works();
+/// Initialises CUDA (cuInit): first in a child, which may crash or need longer than `patience`, then in this process.
+/// Not while the program does so itself.
+[[nodiscard]] bool driver_works(std::chrono::milliseconds patience = std::chrono::seconds{20});
+
+/// The kernel has NVIDIA's driver (or, in WSL, that of Windows), and this process sees its device under `root`.
+[[nodiscard]] bool has_gpu_device(const std::filesystem::path& root = "/");
 
 /// cuDeviceGetCount of the driver that the process has: it asks no device anything, and CUPTI records it. Null without.
 [[nodiscard]] int (*harmless_driver_call())(int*);

@@ -114,11 +114,15 @@ std::string find_functions(void* library, Functions& call) {
 /// Of CUDA 13.2 and later.
 bool calls_driver(void* library) { return dlsym(library, "cuptiActivityRegisterCallbacks_v2") != nullptr; }
 
+bool may_answer(Driver driver) {
+  return driver == Driver::unknown ? driver_works() : cuda_of_driver().has_value() && has_gpu_device();
+}
+
 /// Its problem is what makes it of no use.
 Library examine(const std::string& path, void* handle, Driver driver) {
   Library library;
   library.path = path;
-  if (driver == Driver::unknown && calls_driver(handle) && !driver_works())
+  if (calls_driver(handle) && !may_answer(driver))
     library.problem = "the CUPTI of CUDA 13.2 and later needs a driver that works (libcuda.so.1), also for its version";
   else if (const std::string missing = find_functions(handle, library.call); !missing.empty())
     library.problem = "it lacks " + missing;

@@ -101,9 +101,12 @@ struct Library {
 /// Tries whether a library works with the driver: empty, or why it does not.
 using Trial = std::function<std::string(const Library&)>;
 
-/// Whether CUDA is initialised in this process. From CUDA 13.2 on, libcupti calls the driver even to tell its version:
-/// without a driver that works, 13.2 crashes the process, and later ones fail (seen with the libraries of PyPI).
-enum class Driver : std::uint8_t { unknown, initialised };
+/// Whether this process may initialise CUDA to ask whether the driver works. From CUDA 13.2 on, libcupti calls the
+/// driver even to tell its version: without a driver that works, 13.2 crashes the process, and later ones fail (seen
+/// with the libraries of PyPI). CUDA loads the injection inside cuInit, where the driver cannot be asked: there, a
+/// libcuda that tells its version and a device of the kernel's driver have to do. That CUPTI answers there is not
+/// proven.
+enum class Driver : std::uint8_t { unknown, being_initialised };
 
 /// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart:
 /// with a driver for CUDA 12, those of CUDA 12 before those of CUDA 13. Two of them in one process would disturb each

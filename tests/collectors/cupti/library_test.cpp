@@ -4,6 +4,10 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <fstream>
+
+#include "cupti/cuda_driver.h"
 #include "recorded.h"
 
 namespace rankscope::collectors::cupti {
@@ -59,9 +63,37 @@ TEST(CuptiLibrary, WithADriverThatWorksOneThatCallsItIsTaken) {
     const Variable named{"RANKSCOPE_CUDA", good};
     EXPECT_EQ(first_of({calls_driver}).version, 130200U);
   }
-  const Variable named{"RANKSCOPE_CUDA", nowhere};
-  EXPECT_EQ(load_first(std::vector{calls_driver}, {}, Driver::initialised).problem, "")
-      << "where the program has initialised CUDA, nobody does so again";
+}
+
+TEST(CuptiLibrary, WhileCudaIsBeingInitialisedOneThatCallsTheDriverNeedsADriverAndADevice) {
+  {
+    const Variable named{"RANKSCOPE_CUDA", nowhere};
+    EXPECT_EQ(load_first(std::vector{calls_driver, older}, {}, Driver::being_initialised).path, older)
+        << "the other one would have ended this process";
+  }
+  if (has_gpu_device()) GTEST_SKIP() << "this host has a GPU";
+  const Variable named{"RANKSCOPE_CUDA", good};
+  const Variable version{"STANDIN_CUDA_VERSION", "13020"};
+  EXPECT_EQ(load_first(std::vector{calls_driver, older}, {}, Driver::being_initialised).path, older)
+      << "a libcuda without the driver of the kernel";
+}
+
+TEST(CudaDriver, OfTheKernelIsSeenByItsDevice) {
+  for (const char* const device : {"nvidiactl", "dxg"}) {
+    const Folder root;
+    EXPECT_FALSE(has_gpu_device(root.path()));
+    fs::create_directory(root / "dev");
+    std::ofstream{root / "dev" / device};
+    EXPECT_TRUE(has_gpu_device(root.path())) << device;
+  }
+}
+
+TEST(CudaDriver, ThatCrashesOrHangsDoesNotWork) {
+  for (const char* const how : {"crashes", "hangs"}) {
+    const Variable named{"RANKSCOPE_CUDA", good};
+    const Variable works{"STANDIN_CUDA_WORKS", how};
+    EXPECT_FALSE(driver_works(std::chrono::milliseconds{300})) << how;
+  }
 }
 
 /// Two libraries of CUPTI beside a runtime of CUDA: what a recording of a process with it tells.

@@ -186,7 +186,7 @@ void finish_at_exit() {
 
 /// A sentence if it is not possible.
 std::string prepare(Source& own) {
-  own.library = collectors::cupti::load_library({}, collectors::cupti::Driver::initialised);
+  own.library = collectors::cupti::load_library({}, collectors::cupti::Driver::being_initialised);
   if (!own.library.problem.empty()) return own.library.problem;
   const std::string refusal = collectors::cupti::sampling_refusal_of(own.library.version);
   if (!refusal.empty()) return refusal;

@@ -46,7 +46,7 @@ Subscription load_and_subscribe(Library& library, Subscriber& subscriber, Callba
                : format("CUPTI {} does not work with the driver of this host ({})", one.version,
                         one.call.text_of(subscription.status));
   };
-  library = collectors::cupti::load_library(trial, collectors::cupti::Driver::initialised);
+  library = collectors::cupti::load_library(trial, collectors::cupti::Driver::being_initialised);
   return subscription;
 }
 

@@ -105,7 +105,10 @@ EXPORTED bool standin_is_sampling() { return sampling; }
 
 EXPORTED int cuInit(unsigned) {
   constexpr int no_device = 100;
-  return std::getenv("STANDIN_CUDA_WORKS") == nullptr ? no_device : 0;
+  const std::string works = text_in("STANDIN_CUDA_WORKS", "");
+  if (works == "crashes") std::abort();
+  while (works == "hangs") pause();
+  return works.empty() ? no_device : success;
 }
 EXPORTED int cuDriverGetVersion(int* version) {
   *version = std::atoi(text_in("STANDIN_CUDA_VERSION", "13000").c_str());
