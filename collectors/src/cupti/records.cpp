@@ -248,7 +248,7 @@ void RecordDecoder::device() {
   decoded_.ordinal = at<std::uint32_t>(112);
   const bool divided = has(divided_device_bytes) && at<std::uint8_t>(145) != 0;
   name_ = divided ? uuid_at(160, "MIG-") : std::string{};
-  // CUPTI may put the identity of the part in the place of that of the GPU (release notes of 12.8).
+  // CUPTI may put the identity of the part in the place of that of the GPU. Not verified: it was seen with no release.
   first_ = uuid_at(120, divided && uuid_at(120, "MIG-") == name_ ? "MIG-" : "GPU-");
   decoded_.uuid = first_;
   second_ = format("{}.{}", at<std::uint32_t>(104), at<std::uint32_t>(108));

@@ -87,6 +87,7 @@ TEST(Devices, WhatCannotBeMatchedSaysWhy) {
               HasSubstr("it is not certain which GPU the rank used"));
   EXPECT_THAT(why_no_nvml(rank_on(0, "uuid=GPU-a", format("{} meta.nvml_mig_0=on", two_gpus)) + values),
               HasSubstr("MIG divides the rank's GPU"));
+  EXPECT_THAT(why_no_nvml(rank_on(0, "uuid=MIG-a", two_gpus) + values), HasSubstr("MIG divides the rank's GPU"));
   EXPECT_EQ(why_no_nvml(rank_on(0, "uuid=GPU-a") + work_of(0)), "not sampled");
   EXPECT_EQ(why_no_nvml(rank_on(0, "uuid=GPU-a", R"(meta.nvml_problem="Driver Not Loaded")") + work_of(0)),
             "not sampled: Driver Not Loaded");
