@@ -38,7 +38,7 @@ void say_problem(recording::ThreadWriter& pen, const collectors::NvmlSampler& sa
 }
 
 bool goes_on() { return !window_control.is_finished() && !process_ends(); }
-bool is_recording() { return gate.open.load(std::memory_order_relaxed) && goes_on(); }
+bool stores_samples() { return gate.open.load(std::memory_order_relaxed) && goes_on(); }
 
 /// Samples of this process; the library is loaded when its turn comes first.
 class Samples {
@@ -55,7 +55,7 @@ class Samples {
     const std::size_t slow_reads = collectors::NvmlSampler::slow_reads_in(period_ns);
     const auto store = [this](const collectors::NvmlSample& value) { pen_.counter(value.name, value.value); };
     collectors::Pace pace{period_ns};
-    for (; is_recording(); pace.wait_while(is_recording)) {
+    for (; stores_samples(); pace.wait_while(stores_samples)) {
       sampler_.sample(slow_reads, store);
       for (; said_ < sampler_.unsupported().size(); ++said_)
         pen_.metadata("nvml_without " + sampler_.unsupported()[said_].name, sampler_.unsupported()[said_].why);
@@ -88,7 +88,7 @@ void take_turns() {
   collectors::Pace turns{claim_period_ns};
   collectors::Pace looks{look_period_ns};
   while (goes_on()) {
-    if (!is_recording()) {
+    if (!stores_samples()) {
       looks.wait_while(goes_on);
       continue;
     }
