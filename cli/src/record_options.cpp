@@ -22,11 +22,10 @@ void add_sources(CLI::App& app, RecordOptions& options) {
                  "sources to record, separated by commas: any of " + ids +
                      " (default: all, which means every source except pm)")
       ->check(not_empty);
-  app.add_option(
-         "--nccl", options.nccl,
-         "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
-         "network operations), kernel (also the times of each channel of NCCL's kernels, which makes small collectives "
-         "slower); default p2p")
+  app.add_option("--nccl", options.nccl,
+                 "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
+                 "network operations), kernel (also the times of each channel of NCCL's kernels; with NCCL 2.31.2, "
+                 "small collectives are slower); default p2p")
       ->check(not_empty);
   app.add_option(
          "--cuda-graphs", options.cuda_graphs,
