@@ -66,7 +66,7 @@ def check_device(session, references, words, shared=(), is_must=False):
     name = name_of(words)
     recording = session.machine.folder / f"gpu-{name}.rankscope"
     losses, outcome = train(session, f"gpu-{name}", *words, *shared, "--device", "cuda", "--out", recording)
-    if outcome.status == NOT_OURS and "torch" in outcome.why:
+    if outcome.status == NOT_OURS and "this program was built for torch" in outcome.why:
         return excuse(what, outcome.why)
     if not outcome.ok:
         check = blame(what, outcome, session, lambda one: train(one, f"plain-{name}", *words, *shared, "--device", "cuda", "--no-record")[1])

@@ -5,6 +5,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
@@ -12,6 +13,7 @@ sys.path.insert(0, str(SCRIPTS))
 import gpu_compare  # noqa: E402
 import gpu_page  # noqa: E402
 import gpu_session  # noqa: E402
+import gpu_trainer  # noqa: E402
 from gpu_compare import Check  # noqa: E402
 from gpu_machine import ENDED, NOT_STARTED, STOPPED, Machine, Outcome  # noqa: E402
 from gpu_page import Section  # noqa: E402
@@ -294,6 +296,18 @@ class Files(unittest.TestCase):
             self.assertEqual(sorted(path.name for path in pathlib.Path(folder).iterdir()), ["0", "1", "2", "3", "4", "5", "6", "page.md"])
             self.assertEqual(results.notes, ["`8` was dropped: there are more than 8 files, and it is the largest",
                                              "`7` was dropped: there are more than 8 files, and it is the largest"])
+
+
+class Trainer(unittest.TestCase):
+    @staticmethod
+    def check_after(why):
+        outcome = mock.Mock(status=gpu_trainer.NOT_OURS, why=why, ok=False)
+        with mock.patch.object(gpu_trainer, "train", return_value=([], outcome)), mock.patch.object(gpu_trainer, "blame", return_value=Check("a training", False, why)):
+            return gpu_trainer.check_device(mock.MagicMock(), None, ["--parallel", "single"]).passed
+
+    def test_only_another_version_of_torch_is_an_excuse(self):
+        self.assertIsNone(self.check_after("rankscope-train: this program was built for torch 2.11.0, but the version of torch in /site/torch is 2.9.1"))
+        self.assertIs(self.check_after("rankscope-train: RANKSCOPE_TORCH: /site/torch/lib/libtorch_cpu.so does not exist"), False)
 
 
 if __name__ == "__main__":
