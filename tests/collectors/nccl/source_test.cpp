@@ -221,19 +221,11 @@ TEST(NcclPlugin, TheTimerOfRcclCountsTensOfNanosecondsOnceThatIsProven) {
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(told(*recorded.run, "nccl_version"), "unknown (RCCL)");
   const auto lengths = lengths_of(*recorded.run, RankId{1});
-  ASSERT_EQ(lengths.size(), 3U);
-  for (const std::size_t i : {1U, 2U}) EXPECT_NEAR(static_cast<double>(lengths[i]), 40'000, 60);
+  ASSERT_EQ(lengths.size(), 23U);
+  EXPECT_LT(lengths[0], 40'000) << "as the host noticed it, which is that the channel began and ended at once";
+  EXPECT_NEAR(static_cast<double>(lengths[21]), 40'000, 60);
+  EXPECT_NEAR(static_cast<double>(lengths[22]), 40'000, 60);
   EXPECT_EQ(told(*recorded.run, "nccl_timer_problem"), "");
-}
-
-TEST(NcclPlugin, ATimerOfRcclThatCountsAtAnotherRateIsNotUsedAndThatIsSaid) {
-  const Folder folder;
-  const Recorded recorded = play_rccl(folder, "slow ticks");
-  EXPECT_EQ(recorded.status, 0);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_THAT(std::string{told(*recorded.run, "nccl_timer_problem")},
-              ::testing::HasSubstr("it counts 25 million times"));
-  EXPECT_EQ(lengths_of(*recorded.run, RankId{0}).size(), 3U) << "with the times of the host";
   EXPECT_EQ(lost(*recorded.run, Counter::comm_times_unknown), 0U);
 }
 

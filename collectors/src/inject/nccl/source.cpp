@@ -10,7 +10,6 @@
 
 #include "inject/nccl/handles.h"
 #include "inject/nccl/open_events.h"
-#include "inject/nccl/timer.h"
 #include "inject/nccl/version.h"
 #include "inject/recorder/recorder.h"
 #include "inject/recorder/thread_state.h"
@@ -165,14 +164,22 @@ Handle start_proxy_step(const Event& event) {
                .wait = first});
 }
 
-Handle start_channel(const Event& event) {
+Noticed noticed(std::uint64_t gpu_ns) {
+  static const recording::TickClock clock = recording::TickClock::detect();
+  return {clock.now(), now_ns(), static_cast<std::int64_t>(gpu_ns)};
+}
+
+Handle start_channel(Communicator& communicator, const Event& event) {
   const std::uint64_t uid = operation_above(event);
   ThreadWriter* const to = pen();
   if (to == nullptr || uid == 0) return 0;
-  const std::uint64_t began_ns = ns_of_timer(event.gpu_time);
-  const bool is_timed = began_ns != 0 && saw_timer(*to, static_cast<std::int64_t>(began_ns));
+  const std::uint64_t began_ns = event.gpu_time * communicator.timer.ns_per_count();
+  const bool is_timed = began_ns != 0 && communicator.timer.saw(*to, noticed(began_ns));
   if (!is_timed) to->comm_started(uid);
-  return open({.kind = OpenEvent::Kind::kernel_channel, .uid = uid, .gpu_begin = is_timed ? began_ns : 0});
+  return open({.kind = OpenEvent::Kind::kernel_channel,
+               .uid = uid,
+               .gpu_begin = is_timed ? began_ns : 0,
+               .ns_per_count = communicator.timer.ns_per_count()});
 }
 
 void stop_proxy_operation(ThreadWriter& to, const OpenEvent& event) {
@@ -284,7 +291,7 @@ Handle start_known(Communicator& communicator, const Event& event, Handle held) 
     case event_type::proxy_step:
       return start_proxy_step(event);
     case event_type::kernel_channel:
-      return start_channel(event);
+      return start_channel(communicator, event);
     default:
       if (event.type > event_type::last_known) count(Trouble::activities_unknown);
       return 0;
@@ -305,7 +312,7 @@ Communicator* introduce(const Introduction& introduction, int version, int* mask
       communicator->rank = introduction.rank;
       identify(*communicator, introduction.hash, introduction.name);
     }
-    if (is_rccl()) timer_counts_ticks();
+    if (is_rccl()) communicator->timer.counts_ticks();
     open_segment();
     learn_rank(introduction.rank, introduction.ranks);
     if (ThreadState* const state = here()) {
@@ -335,7 +342,7 @@ void change_state(Handle handle, int state, const void* arguments, int version) 
   OpenEvent* const event = open_events.find(value_of(handle));
   if (event == nullptr) return;
   if (event->kind == OpenEvent::Kind::kernel_channel && state == static_cast<int>(State::kernel_channel_stop)) {
-    event->gpu_end = ns_of_timer(read_state_number(arguments, version, State::kernel_channel_stop));
+    event->gpu_end = read_state_number(arguments, version, State::kernel_channel_stop) * event->ns_per_count;
   } else if (event->kind == OpenEvent::Kind::proxy_step && is_wait(state)) {
     account(*event, now_ns());
     event->wait = wait_of(static_cast<State>(state));

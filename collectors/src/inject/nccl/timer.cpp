@@ -1,96 +1,95 @@
 #include "inject/nccl/timer.h"
 
-#include <atomic>
+#include <cmath>
 
 #include "rankscope/core/format.h"
-#include "rankscope/core/recording/tick_clock.h"
 
 namespace rankscope::inject::nccl {
 namespace {
 
-constexpr std::int64_t window_ns = 1'000'000'000;
 constexpr std::uint64_t ns_per_tick = 10;
-
-enum class Rate : std::uint8_t { nanoseconds, unproven, proven, refuted };
-std::atomic<Rate> rate{Rate::nanoseconds};
-
-/// Nothing but the delay with which the proxy sees a start lies between both advances: a tenth of the second is far
-/// more.
-bool agree(std::int64_t advance, std::int64_t host_advance) {
-  return advance > host_advance / 10 * 9 && advance < host_advance / 10 * 11;
-}
-
-void judge_rate(recording::ThreadWriter& pen, std::int64_t advance, std::int64_t host_advance) {
-  const bool fits = agree(advance, host_advance);
-  rate.store(fits ? Rate::proven : Rate::refuted, std::memory_order_relaxed);
-  if (!fits)
-    pen.metadata(
-        "nccl_timer_problem",
-        format("the timer of the GPU does not count 100 million times a second (it counts {} million times), "
-               "so the times of channels are those of the host",
-               advance / static_cast<std::int64_t>(ns_per_tick) * 1000 / (host_advance > 0 ? host_advance : 1)));
-}
-
-/// The proxy sees the time at which a channel started a little after it did; the smallest delay of a second is the
-/// best one to set the clock by, and becomes an anchor.
-class GlobalTimer {
- public:
-  /// Where two threads come at once, one is left out.
-  void saw(recording::ThreadWriter& pen, std::int64_t gpu_ns);
-
- private:
-  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
-  std::int64_t window_begin_ = 0;  ///< CLOCK_MONOTONIC; 0 = nothing was seen yet
-  std::int64_t first_gpu_ns_ = 0;  ///< what the timer showed at the begin of the window
-  std::int64_t best_delay_ = 0;    ///< host - accelerator, ns
-  std::int64_t best_gpu_ns_ = 0;
-  std::uint64_t best_ticks_ = 0;
-};
-
-void GlobalTimer::saw(recording::ThreadWriter& pen, std::int64_t gpu_ns) {
-  static const recording::TickClock clock = recording::TickClock::detect();
-  if (busy_.test_and_set(std::memory_order_acquire)) return;
-  const std::uint64_t ticks = clock.now();
-  const auto now = static_cast<std::int64_t>(recording::TickClock::now_monotonic());
-  const std::int64_t delay = now - gpu_ns;
-  const bool is_first = window_begin_ == 0;
-  const bool is_over = !is_first && now - window_begin_ >= window_ns;
-  if (is_over && rate.load(std::memory_order_relaxed) == Rate::unproven)
-    judge_rate(pen, gpu_ns - first_gpu_ns_, now - window_begin_);
-  if (is_over) pen.anchor(recording::ForeignClock::globaltimer, best_ticks_, best_gpu_ns_);
-  if (is_first || is_over) {
-    window_begin_ = now;
-    first_gpu_ns_ = gpu_ns;
-    best_delay_ = INT64_MAX;
-  }
-  if (delay < best_delay_) {
-    best_delay_ = delay;
-    best_gpu_ns_ = gpu_ns;
-    best_ticks_ = ticks;
-  }
-  // At once, so that a process that dies early has one, too.
-  if (is_first) pen.anchor(recording::ForeignClock::globaltimer, ticks, gpu_ns);
-  busy_.clear(std::memory_order_release);
-}
-
-GlobalTimer global_timer;
+constexpr const char* problem_key = "nccl_timer_problem";
+constexpr const char* other_gpu =
+    "this process has communicators on several GPUs, whose timers differ; for those that do not use the first GPU, the "
+    "times of channels are those at which RCCL's proxy noticed them";
 
 }  // namespace
 
-void timer_counts_ticks() noexcept {
-  Rate known = Rate::nanoseconds;
-  rate.compare_exchange_strong(known, Rate::unproven, std::memory_order_relaxed);
+// Timers of two GPUs show different times (a supposition: this was not tried). The best time of a second is less than
+// a millisecond late, and the clocks drift by less than one in 10,000.
+bool GlobalTimer::is_same_gpu(const Noticed& other) const {
+  constexpr double late_ns = 1e6, drift = 1e-4;
+  if (!anchor_) return true;
+  const double apart = static_cast<double>(other.delay_ns()) - static_cast<double>(anchor_->delay_ns());
+  const double age = static_cast<double>(other.host_ns) - static_cast<double>(anchor_->host_ns);
+  return std::abs(apart) < late_ns + std::abs(age) * drift;
 }
 
-std::uint64_t ns_of_timer(std::uint64_t shown) {
-  return rate.load(std::memory_order_relaxed) == Rate::nanoseconds ? shown : shown * ns_per_tick;
+void GlobalTimer::saw(recording::ThreadWriter& pen, const Noticed& next) {
+  if (busy_.test_and_set(std::memory_order_acquire)) return;
+  // The first one at once, so that a process that dies early has one, too.
+  const std::optional<Noticed> best = seconds_.add(next);
+  if (best || !anchor_) {
+    anchor_ = best ? *best : next;
+    pen.anchor(recording::ForeignClock::globaltimer, anchor_->ticks, anchor_->gpu_ns);
+  }
+  busy_.clear(std::memory_order_release);
 }
 
-bool saw_timer(recording::ThreadWriter& pen, std::int64_t gpu_ns) {
-  if (rate.load(std::memory_order_relaxed) == Rate::refuted) return false;
-  global_timer.saw(pen, gpu_ns);
-  const Rate now = rate.load(std::memory_order_relaxed);
-  return now == Rate::nanoseconds || now == Rate::proven;
+std::optional<bool> GlobalTimer::begins(recording::ThreadWriter& pen, const Noticed& from, const Noticed& to) {
+  if (busy_.test_and_set(std::memory_order_acquire)) return std::nullopt;
+  const bool is_first = !anchor_;
+  const bool is_same = is_same_gpu(to);
+  if (is_first) {
+    anchor_ = to;
+    for (const Noticed& one : {from, to}) pen.anchor(recording::ForeignClock::globaltimer, one.ticks, one.gpu_ns);
+  }
+  busy_.clear(std::memory_order_release);
+  return is_same;
+}
+
+GlobalTimer& timer_of_process() {
+  static GlobalTimer timer;
+  return timer;
+}
+
+void CommTimer::counts_ticks() {
+  ns_per_count_ = ns_per_tick;
+  state_.store(State::unproven, std::memory_order_relaxed);
+}
+
+bool CommTimer::saw(recording::ThreadWriter& pen, const Noticed& next) {
+  if (state_.load(std::memory_order_relaxed) == State::unproven) prove(pen, next);
+  if (state_.load(std::memory_order_relaxed) != State::usable) return false;
+  of_process_.saw(pen, next);
+  return true;
+}
+
+void CommTimer::prove(recording::ThreadWriter& pen, const Noticed& next) {
+  if (busy_.test_and_set(std::memory_order_acquire)) return;
+  if (state_.load(std::memory_order_relaxed) == State::unproven) {
+    const TickProof::Verdict verdict = proof_.saw(next);
+    if (verdict == TickProof::Verdict::refuted) {
+      pen.metadata(problem_key, refusal_of(*proof_.from(), *proof_.to(), ns_per_count_));
+      state_.store(State::of_no_use, std::memory_order_relaxed);
+    } else if (verdict == TickProof::Verdict::proven) {
+      const std::optional<bool> is_same_gpu = of_process_.begins(pen, *proof_.from(), *proof_.to());
+      if (is_same_gpu && !*is_same_gpu) pen.metadata(problem_key, other_gpu);
+      if (is_same_gpu) state_.store(*is_same_gpu ? State::usable : State::of_no_use, std::memory_order_relaxed);
+    }
+  }
+  busy_.clear(std::memory_order_release);
+}
+
+std::string refusal_of(const Noticed& from, const Noticed& to, std::uint64_t ns_per_count) {
+  const double host_s = static_cast<double>(to.host_ns - from.host_ns) / 1e9;
+  const double counted =
+      (static_cast<double>(to.gpu_ns) - static_cast<double>(from.gpu_ns)) / static_cast<double>(ns_per_count);
+  return format(
+      "the timer of the GPU did not advance as expected: in each of {} measurements it was too fast or too slow (in "
+      "the last one, it counted {:.0f} million times a second instead of {:.0f} million), so the "
+      "times of channels are those at which RCCL's proxy noticed them",
+      TickProof::most_refutations, counted / host_s / 1e6, 1e3 / static_cast<double>(ns_per_count));
 }
 
 }  // namespace rankscope::inject::nccl
