@@ -8,22 +8,13 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "cupti/uuid_text.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::collectors {
 namespace {
 
 constexpr int success = 0;
-
-/// "GPU-1f000000-0000-0000-0000-00000000002e"
-std::string text_of(const unsigned char (&bytes)[16]) {
-  std::string text = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += format("{:02x}", bytes[i]);
-  }
-  return text;
-}
 
 std::string library_of_driver() {
   const char* const named = std::getenv("RANKSCOPE_CUDA");
@@ -103,7 +94,7 @@ std::vector<CudaDevice> CudaDriver::devices() const {
     int device = 0;
     Uuid uuid{};
     if (device_(&device, ordinal) != success || uuid_(&uuid, device) != success) continue;
-    found.push_back({static_cast<std::uint32_t>(ordinal), text_of(uuid.bytes)});
+    found.push_back({static_cast<std::uint32_t>(ordinal), uuid_text("GPU-", uuid.bytes)});
   }
   return found;
 }

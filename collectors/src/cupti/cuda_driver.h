@@ -1,6 +1,7 @@
 // CUDA's driver as far as it tells which GPUs this process uses.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -43,7 +44,7 @@ class CudaDriver {
 
  private:
   struct Uuid {
-    unsigned char bytes[16];
+    std::array<std::uint8_t, 16> bytes;
   };
   int (*count_)(int*) = nullptr;
   int (*device_)(int* device, int ordinal) = nullptr;

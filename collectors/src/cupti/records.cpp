@@ -1,7 +1,9 @@
 #include "cupti/records.h"
 
 #include <algorithm>
+#include <array>
 
+#include "cupti/uuid_text.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/comm_kernels.h"
 
@@ -232,24 +234,17 @@ void RecordDecoder::call(CallDomain domain) {
   if (const auto result = at<std::uint32_t>(36); result != 0) item("return value", result);
 }
 
-std::string RecordDecoder::uuid_at(std::size_t offset, std::string_view prefix) const {
-  std::string text{prefix};
-  for (std::size_t i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += format("{:02x}", at<std::uint8_t>(offset + i));
-  }
-  return text;
-}
-
 void RecordDecoder::device() {
   if (!has(device_bytes)) return;
   decoded_.shape = Decoded::Shape::device;
   decoded_.name = texts_.text(texts_.who, at<std::uint64_t>(136));
   decoded_.ordinal = at<std::uint32_t>(112);
   const bool divided = has(divided_device_bytes) && at<std::uint8_t>(145) != 0;
-  name_ = divided ? uuid_at(160, "MIG-") : std::string{};
+  using Uuid = std::array<std::uint8_t, 16>;
+  const Uuid gpu = at<Uuid>(120), part = divided ? at<Uuid>(160) : Uuid{};
+  name_ = divided ? uuid_text("MIG-", part) : std::string{};
   // CUPTI may put the identity of the part in the place of that of the GPU. Not verified: it was seen with no release.
-  first_ = uuid_at(120, divided && uuid_at(120, "MIG-") == name_ ? "MIG-" : "GPU-");
+  first_ = uuid_text(divided && gpu == part ? "MIG-" : "GPU-", gpu);
   decoded_.uuid = first_;
   second_ = format("{}.{}", at<std::uint32_t>(104), at<std::uint32_t>(108));
   text_item("computeCapability", second_);

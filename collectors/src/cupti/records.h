@@ -116,7 +116,6 @@ class RecordDecoder {
   void copy_between_devices();
   void set();
   void call(CallDomain domain);
-  [[nodiscard]] std::string uuid_at(std::size_t offset, std::string_view prefix) const;
   void device();
   void overhead();
   void event();
