@@ -4,13 +4,13 @@ import re
 import shutil
 import sys
 
-from gpu_compare import MARKER, Check, check_collectives, check_costs, check_timed, compare, load
+from gpu_compare import LEAST_ROUNDS, MARKER, Check, check_collectives, check_costs, check_timed, compare, load
 from gpu_machine import LIMIT_S, NOT_STARTED
 from gpu_session import Ends, blame, failed, json_of, must
 
 WIDE, NARROW = 4096, 128  # a step of the first waits for the GPU, one of the second for the host
 STEPS = {WIDE: 60, NARROW: 200}
-ROUNDS, LEAST_ROUNDS = 5, 2
+ROUNDS = 5
 COMPARED = 3  # ways of a round without which nothing is compared
 LONG_S, LEAST_LONG_S, AROUND_LONG_S = 60, 15, 16  # the last: its start, warm-up and report
 # One process per rank, each taken for a host of its own: NCCL allows that on one GPU, through sockets.

@@ -179,6 +179,12 @@ class HangsAndCrashes(unittest.TestCase):
         self.assertIn("the CUDA program runs", result.failed())
         self.assertIn("the PyTorch program runs (alone)", result.failed())
 
+    def test_a_cuda_program_that_hangs_is_waited_for_once(self):
+        result = check("cuda hangs", only=(CUDA, RAW, COUNTERS), before="gpu_cuda.LIMIT_S = 3")
+        self.assertEqual((result.status, result.failed()), (1, ["the CUDA program runs"] * 3), result.said)
+        self.assertIn("| the CUDA program runs | **failed** | stopped after 3 s: waiting for the driver |", result.page)
+        self.assertEqual(len(re.findall(r"== .* stopped, status None.*kernels", result.log)), 1)
+
     def test_a_program_that_breaks_under_the_recorder_alone_fails(self):
         result = check("cuda breaks recorded", only=(CUDA,))
         self.assertEqual(result.failed(), ["the CUDA program runs under the recorder"], result.said)
@@ -270,18 +276,34 @@ class PlayedMachines(unittest.TestCase):
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
         self.assertIn("and too old for the CUDA of", result.page)
 
-    def test_where_only_pytorch_brings_cupti_it_is_taken_from_there(self):
-        result = check("pip only", only=(CUDA, OPTIONS))
+    def test_where_only_pytorch_brings_cupti_the_cuda_program_takes_it_from_there(self):
+        """Its packages also have the one of another CUDA."""
+        result = check("pip only", only=(CUDA, RAW, PYTORCH, OPTIONS))
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
-        self.assertRegex(result.page, r"\| CUPTI \| .*/nvidia/cuda_cupti/lib/libcupti\.so\.12, of PyTorch's packages \|")
+        self.assertRegex(result.page, r"\| CUPTI \| .*/nvidia/cu13/lib/libcupti\.so\.13, of PyTorch's packages, for the CUDA program \|")
+        named = [line for line in result.log.splitlines() if "RANKSCOPE_CUPTI=" in line]
+        self.assertGreater(len(named), 10)
+        self.assertTrue(all("/kernels" in line for line in named), "what a PyTorch program finds by itself is tested")
+
+    def test_of_two_releases_of_cupti_the_one_of_pytorchs_cuda_is_taken(self):
+        result = check("pip only", "other torch", only=(CUDA,))
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertRegex(result.page, r"\| CUPTI \| .*/nvidia/cuda_cupti/lib/libcupti\.so\.12, of")
 
     def test_where_cupti_is_missing_the_kernels_are_missed(self):
-        result = check("pip only", only=(CUDA,), before="gpu_check.cupti_of = lambda session, torch: ('none was found', None)")
+        result = check("pip only", only=(CUDA,), before="gpu_check.cupti_of = lambda session, torch: ('none was found', '')")
         self.assertEqual(result.status, 1)
         self.assertIn("each kernel of the CUDA program was recorded", result.failed())
 
-    def test_with_slow_imports_one_round_is_compared(self):
-        """As if there were time for three programs only."""
+    def test_with_slow_imports_programs_and_their_section_have_more_time(self):
+        """The limit of a program must grow with what is kept for it: 20 s and an import."""
+        result = check("slow imports", only=(PYTORCH,), before="gpu_torch.FIRST_S, gpu_torch.ROUNDS = 20, 1")
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertRegex(result.page, r"\| first import of torch \| [2-9]\.\d s, before all sections \|")
+        self.assertRegex(result.page, r"## A PyTorch program, compared with torch.profiler\n\nTook \d+ s of at most 1(5[89]|[67]\d|8[0-6]) s\.")
+        self.assertIn("| the same number of each kernel as in Kineto's trace | passed | 2 in both |", result.page)
+
+    def test_where_there_is_time_for_three_programs_only_one_round_is_compared_but_not_what_it_costs(self):
         result = check(only=(PYTORCH,), before="import gpu_machine, gpu_session\nplain, started = gpu_session.Session.plain, []\n"
                        "def limited(self, command, **more):\n    started.append(command)\n"
                        "    return plain(self, command, **more) if len(started) <= 3 else gpu_machine.Outcome(gpu_machine.NOT_STARTED, err='no time was left')\n"
@@ -289,7 +311,7 @@ class PlayedMachines(unittest.TestCase):
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
         self.assertIn("| the same number of each kernel as in Kineto's trace | passed | 2 in both |", result.page)
         self.assertIn("| a step of a training run bound by the GPU was measured recorded | not tried | no time was left |", result.page)
-        self.assertIn("| a step of a training run bound by the GPU takes at most 1 % longer with --pytorch | passed |", result.page)
+        self.assertIn("| a step of a training run bound by the GPU takes at most 1 % longer with --pytorch | not tried | only one run each: alone best", result.page)
 
     def test_limits_grow_with_the_time_that_an_import_takes(self):
         sys.path.insert(0, str(SCRIPTS))

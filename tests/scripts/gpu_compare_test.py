@@ -214,11 +214,15 @@ class Costs(unittest.TestCase):
         return [check.passed for check in gpu_compare.check_costs("a training", runs, most)]
 
     def test_the_best_of_several_runs_counts(self):
-        self.assertEqual(self.passed([[1000, 1000, 9000], [1200]], [[1300], [1005]], [[1009]], [[1100]]), [True] * 4)
+        self.assertEqual(self.passed([[1000, 1000, 9000], [1200]], [[1300], [1005]], [[1009], [1009]], [[1100], [1200]]), [True] * 4)
 
     def test_more_than_a_percent_or_than_kineto(self):
-        self.assertEqual(self.passed([[1000]], [[1020]], [[1111]], [[1100]]), [False, True, False, False])
-        self.assertEqual(self.passed([[1000]], [[1020]], [[1104]], [[1100]], most=None), [True, True], "profilers differ by 0.5 %")
+        self.assertEqual(self.passed([[1000]] * 2, [[1020]] * 2, [[1111]] * 2, [[1100]] * 2), [False, True, False, False])
+        self.assertEqual(self.passed([[1000]] * 2, [[1020]] * 2, [[1104]] * 2, [[1100]] * 2, most=None), [True, True], "profilers differ by 0.5 %")
+
+    def test_one_run_each_says_nothing(self):
+        self.assertEqual(self.passed([[1000]], [[1500], [1500]], [[1111]], [[1100]]), [None] * 4)
+        self.assertEqual(self.passed([[1000], [1000]], [[1500], [1500]], [[1005]], [[1100], [1100]]), [False, False, None, None])
 
     def test_spread_and_nsight_are_said(self):
         runs = {"alone": [[1000], [1100]], "recorded": [[1000]], "with --pytorch": [[1000]], "torch.profiler": [[2000]], "Nsight Systems": [[1500]]}
