@@ -24,7 +24,8 @@ void add_sources(CLI::App& app, RecordOptions& options) {
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
                  "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
-                 "network operations), kernel (also the times of each channel of NCCL's kernels); default p2p")
+                 "network operations), kernel (also the times of each channel of NCCL's kernels; with NCCL 2.31.2, "
+                 "small collectives are slower); default p2p")
       ->check(not_empty);
   app.add_option(
          "--cuda-graphs", options.cuda_graphs,
@@ -42,6 +43,13 @@ void add_sources(CLI::App& app, RecordOptions& options) {
 }
 
 void add_limits(CLI::App& app, RecordOptions& options) {
+  app.add_option(
+         "--budget", options.budget,
+         "how much longer recording may make a step, as in 1% (default), or off for no limit: if recording CUDA "
+         "calls takes more than that from a thread that does not wait for the GPU, only the calls with which "
+         "NCCL launches kernels are recorded from then on, and the report says so")
+      ->type_name("PERCENT")
+      ->check(not_empty);
   app.add_option("--ring-kib", options.ring_kib,
                  "maximum size of each process's event buffer in KiB; while it is full, events are dropped and counted")
       ->capture_default_str()

@@ -84,6 +84,7 @@ Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path&
   settings.collect_named = !options.collect.empty() && options.collect != "all";
   RS_TRY(settings.nccl, nccl_levels_from(options.nccl));
   RS_TRY(settings.cuda_graphs, graph_level_from(options.cuda_graphs));
+  RS_TRY(settings.budget, budget_from(options.budget));
   if (!options.pm_sampling.empty()) {
     RS_TRY(settings.pm_hz, pm_hz_from(options.pm_sampling));
     settings.collect.add(Source::pm);

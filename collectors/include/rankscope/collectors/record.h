@@ -35,6 +35,7 @@ struct RecordOptions {
   std::string nccl{};         ///< as nccl_levels_from reads; empty: collectives, sends and receives
   std::string cuda_graphs{};  ///< "node" (each kernel of a graph), "graph" (a launch as a whole); empty: node
   std::string pm_sampling{};  ///< samples per second of the GPUs' counters; empty: only if `collect` names pm
+  std::string budget{};       ///< "1%", how much longer a step may become; "off": no limit; empty: 1%
   std::string toggle{};       ///< what switches the recording: signal "USR1", "USR2"; "cuda"; empty: it is on
   double duration_s = 0;      ///< 0 = to the end
   DetailSet details{};
