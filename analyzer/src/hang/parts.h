@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "clocks/clock_trust.h"
+#include "hang/process_ends.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/steps/section.h"
 #include "rules/rule.h"
@@ -17,5 +18,8 @@ void judge_lost_ranks(const RuleContext& context, std::vector<Finding>& findings
 
 [[nodiscard]] std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps,
                                                    const ClockTrust& clocks);
+/// The same for a caller that knows the ends already.
+[[nodiscard]] std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps,
+                                                   const ClockTrust& clocks, const hang::EndsOfRun& seen);
 
 }  // namespace rankscope::analyzer

@@ -66,7 +66,7 @@ TEST(LostRanks, TheSignalThatEndedARankShowsWhichStoppedFirst) {
 
 TEST(LostRanks, TheVerdictSaysTheSignalTheHostAndTheStatusOfTheCommand) {
   const Verdict verdict = verdict_of(analyze(*run_of(killed_then_ended), {}));
-  EXPECT_EQ(verdict.headline, "Rank 1 was lost in step 1.");
+  EXPECT_EQ(verdict.headline, "Rank 1 was killed by SIGKILL in step 1.");
   ASSERT_FALSE(verdict.more.empty());
   EXPECT_EQ(verdict.more.front(),
             "It was killed by SIGKILL 195 ns after it began, on host n3; the command ended with status 1.");
