@@ -101,7 +101,7 @@ TEST(HangAfter, NeedsARecordingThatIsAlwaysOn) {
 }
 
 TEST(OnHang, TheCommandIsNoRankAndReadsNothing) {
-  const testing::TemporaryFolder folder;
+  const rankscope::testing::TemporaryFolder folder;
   const std::string file = (folder / "seen").string();
   setenv("RANK", "3", 1);
   setenv("OMPI_COMM_WORLD_RANK", "3", 1);
@@ -120,7 +120,7 @@ TEST(OnHang, TheCommandIsNoRankAndReadsNothing) {
 }
 
 TEST(Whereabouts, AreKnownByHostNumberAndStart) {
-  const testing::TemporaryFolder folder;
+  const rankscope::testing::TemporaryFolder folder;
   const auto segment = [&folder](const std::string& name) { std::ofstream{folder / name}; };
   const pid_t own = getpid();
   EXPECT_EQ(whereabouts_of(own, folder.path()), Whereabouts::unknown) << "it left no segment here";
