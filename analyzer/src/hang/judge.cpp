@@ -68,6 +68,13 @@ bool ended_alike(const JobProgress& job, std::uint32_t one, std::uint32_t other)
   return how(one) == how(other);
 }
 
+/// True if the dump shows how far the rank came in the group: the ring may have lost all calls of it.
+bool remembers(const RankProgress& progress, const WaitedOperation& operation) {
+  if (progress.whole_history || operation.call.way != CallWay::collective) return progress.whole_history;
+  const GroupProgress* const row = progress.in_group(operation.call.group);
+  return row != nullptr && row->entered >= 0;
+}
+
 class Judge {
  public:
   explicit Judge(const JobProgress& job) : job_(job), graph_(job) {}
@@ -108,6 +115,7 @@ class Judge {
   std::vector<FoundRoot> found_;
   HangReport report_;
   bool running_ = false;
+  std::vector<std::uint32_t> unknown_partner_;  // ranks in a send or receive whose other side is not recorded
 };
 
 void Judge::add(const WaitRoot& root) {
@@ -153,10 +161,8 @@ void Judge::add_rank(std::uint32_t rank) {
   const auto known = job_.ranks.find(rank);
   if (known != job_.ranks.end() && has_ended(known->second)) {
     found.kind = HangKind::dead;
-    const Life life = known->second.end.life;
-    found.certainty = life == Life::unresponsive                                              ? HangCertainty::likely
-                      : life == Life::vanished && known->second.witness != Witness::recording ? HangCertainty::likely
-                                                                                              : HangCertainty::fact;
+    const bool by_hearsay = known->second.end.life == Life::vanished && known->second.witness != Witness::recording;
+    found.certainty = by_hearsay ? HangCertainty::likely : HangCertainty::fact;
   } else if (known == job_.ranks.end() || known->second.witness == Witness::nothing) {
     found.kind = HangKind::no_dump;
     found.certainty = HangCertainty::guess;
@@ -177,15 +183,18 @@ void Judge::add_alive(FoundRoot& found, const RankProgress& progress) const {
     found.certainty = HangCertainty::likely;
     return;
   }
-  found.kind = kind_of(progress);
-  const bool dump_of_host = progress.witness == Witness::dump && group.on_host;
+  // What it does outside of communication is of interest only if it is there.
+  found.kind = progress.open.empty() ? kind_of(progress) : HangKind::never_came;
+  const bool gap = progress.witness == Witness::dump && (group.on_host || !remembers(progress, *found.operation));
   found.certainty = progress.witness == Witness::ras ? HangCertainty::guess
-                    : dump_of_host                   ? HangCertainty::likely
+                    : gap || !progress.open.empty()  ? HangCertainty::likely
                                                      : HangCertainty::fact;
 }
 
 void Judge::add_operation(const WaitedOperation& operation) {
   FoundRoot found{.operation = &operation};
+  if (operation.call.way != CallWay::collective && operation.members.size() < 2)
+    return unknown_partner_.insert(unknown_partner_.end(), operation.waiting.begin(), operation.waiting.end()), void();
   if (const auto mismatch = find_mismatch(job_, operation)) {
     found.kind = mismatch->kind;
     found.ranks = mismatch->odd;
@@ -233,13 +242,17 @@ void Judge::add_cycle(const WaitRoot& root) {
   for (const std::uint32_t row : root.operations) {
     const WaitedOperation& operation = graph_.operations()[row];
     const auto mismatch = find_mismatch(job_, operation);
-    // Another size would matter only once all had come.
-    if (!mismatch || mismatch->kind != HangKind::order) continue;
+    // Another size matters only once all have come.
+    const bool all_came = graph_.was_called_by_all(operation);
+    if (!all_came && (!mismatch || mismatch->kind != HangKind::order)) continue;
     explained = true;
     add_operation(operation);
   }
   if (explained) return;
-  FoundRoot found{.kind = HangKind::cycle, .ranks = root.ranks, .certainty = HangCertainty::fact};
+  const bool sure =
+      std::ranges::none_of(root.ranks, [this](std::uint32_t r) { return graph_.may_be_blocked_later(r); });
+  FoundRoot found{
+      .kind = HangKind::cycle, .ranks = root.ranks, .certainty = sure ? HangCertainty::fact : HangCertainty::likely};
   for (const std::uint32_t row : root.operations) found.cycle.push_back(&graph_.operations()[row]);
   found.operation = found.cycle.front();
   add_found(std::move(found));
@@ -278,6 +291,10 @@ void Judge::decide() {
   } else if (!roots.empty()) {
     const bool slow = std::ranges::all_of(roots, [](const HangRoot& root) { return root.kind == HangKind::straggler; });
     report_.verdict = slow ? HangVerdict::slow : HangVerdict::hang;
+  } else if (!running_ && !unknown_partner_.empty()) {
+    std::ranges::sort(unknown_partner_);
+    report_.why_not_told = format("{} {} in a send or receive whose other side is not recorded",
+                                  ranks_words(unknown_partner_), unknown_partner_.size() == 1 ? "waits" : "wait");
   } else {
     report_.verdict = running_ ? HangVerdict::running : HangVerdict::finished;
   }

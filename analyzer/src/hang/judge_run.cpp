@@ -2,11 +2,14 @@
 #include <csignal>
 #include <map>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "alignment/aligned_run.h"
 #include "hang/judge.h"
 #include "hang/parts.h"
 #include "hang/process_ends.h"
+#include "hang/reported_root.h"
 #include "hang/run_progress.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
@@ -44,19 +47,15 @@ std::int64_t alive_until(const Run& run, const EndsOfRun& ends, std::int64_t now
 
 class RunJudge {
  public:
-  RunJudge(const Run& recorded, std::int64_t now_unix_ns)
-      : aligned_(recorded),
-        run_(aligned_.run()),
-        clocks_(aligned_.clocks()),
-        ends_(run_, clocks_),
-        job_(progress_of_run(run_, alive_until(run_, ends_, now_unix_ns))) {}
+  RunJudge(const Run& run, const EndsOfRun& ends, std::int64_t now_unix_ns)
+      : run_(run), ends_(ends), job_(progress_of_run(run_, alive_until(run_, ends_, now_unix_ns))) {}
 
-  HangReport report() {
-    const StepsResult steps = find_steps(run_, clocks_, {});
-    for (const Finding& finding : find_lost_ranks(run_, steps.all, clocks_, ends_))
+  HangReport report(std::span<const Finding> findings) {
+    for (const Finding& finding : findings)
       if (finding.id == finding_id::rank_lost || finding.id == finding_id::lost_at_start) mark_lost(finding);
     mark_other_dead();
     HangReport report = judge(job_);
+    report.has_ended = run_.metadata("still_running").empty();
     if (report.roots.empty() && lost_) report.roots.push_back(root_without_waiting());
     if (lost_ && report.verdict == HangVerdict::finished) report.verdict = verdict_of_loss();
     if (!lost_ && report.verdict == HangVerdict::hang && everything_ended_well()) {
@@ -64,6 +63,12 @@ class RunJudge {
       report.roots.clear();
       report.waiting.clear();
       report.verdict = HangVerdict::finished;
+    }
+    if (auto root = reported_root(run_)) {
+      // All else follows: the others miss a rank that ended for this reason.
+      report.roots = {std::move(*root)};
+      report.verdict = HangVerdict::failed;
+      report.why_not_told.clear();
     }
     if (report.verdict == HangVerdict::cannot_tell && !run_.ranks().empty() && run_.collectives().empty() && !lost_)
       report.why_not_told = "the recording holds no communication, and no rank ended early";
@@ -94,6 +99,7 @@ class RunJudge {
       RankProgress& progress = job_.ranks.at(rank.value);
       if (rank == lost_ || end == nullptr || !progress.open.empty()) continue;
       const bool killed_with_it = first != nullptr && first->signal == SIGKILL && end->signal == SIGKILL &&
+                                  first->at_unix_ns > 0 && end->at_unix_ns > 0 &&
                                   end->at_unix_ns - first->at_unix_ns < killed_together_ns;
       if (is_own_fault(end->signal) || killed_with_it) progress.end = end_of(run_.process_of(rank), end);
     }
@@ -127,18 +133,27 @@ class RunJudge {
     return root;
   }
 
-  AlignedRun aligned_;
   const Run& run_;
-  const ClockTrust& clocks_;
-  EndsOfRun ends_;
+  const EndsOfRun& ends_;
   JobProgress job_;
   std::optional<RankId> lost_;
   std::string why_;
 };
 
 }  // namespace
+
+HangReport judge_ended(const Run& run, const EndsOfRun& ends, std::span<const Finding> lost, std::int64_t now_unix_ns) {
+  return RunJudge{run, ends, now_unix_ns}.report(lost);
+}
+
 }  // namespace hang
 
-HangReport judge_run(const Run& run, std::int64_t now_unix_ns) { return hang::RunJudge{run, now_unix_ns}.report(); }
+HangReport judge_run(const Run& run, std::int64_t now_unix_ns) {
+  const AlignedRun aligned{run};
+  const hang::EndsOfRun ends{aligned.run(), aligned.clocks()};
+  const StepsResult steps = find_steps(aligned.run(), aligned.clocks(), {});
+  const std::vector<Finding> lost = find_lost_ranks(aligned.run(), steps.all, aligned.clocks(), ends);
+  return hang::judge_ended(aligned.run(), ends, lost, now_unix_ns);
+}
 
 }  // namespace rankscope::analyzer

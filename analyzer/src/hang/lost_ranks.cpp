@@ -6,6 +6,7 @@
 
 #include "hang/absent_ranks.h"
 #include "hang/process_ends.h"
+#include "hang/reported_root.h"
 #include "hang/suspects.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
@@ -140,6 +141,29 @@ Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::s
   return finding;
 }
 
+/// Whoever ended the job may have done so because it hung.
+void add_hang(const HangReport& report, Finding& stopped) {
+  if (report.verdict != HangVerdict::hang || report.roots.empty()) return;
+  const HangRoot& root = report.roots.front();
+  if (root.certainty == HangCertainty::guess) return;
+  stopped.severity = FindingSeverity::critical;
+  if (root.ranks.size() == 1) stopped.rank = root.ranks.front();
+  if (root.step) stopped.step = root.step;
+  stopped.title = format("the job hung: {}", hang_clause(root));
+  stopped.evidence = format("{}; {}", root.evidence, stopped.evidence);
+  stopped.advice = root.advice;
+}
+
+/// The others end because a rank reported a problem, and do not say more than it.
+void add_reported(const HangRoot& root, Finding& lost) {
+  lost.rank = root.ranks.front();
+  if (root.step) lost.step = root.step;
+  lost.title = format("{}{}", hang_clause(root), root.step ? format(" in step {}", *root.step) : "");
+  lost.evidence = root.evidence;
+  lost.cause.clear();
+  lost.advice = root.advice;
+}
+
 /// "rank 3 left no recording"
 std::string left_nothing(const AbsentRanks& absent) {
   return format("{} left no recording", ranks_text(absent.ranges));
@@ -194,7 +218,14 @@ Finding missing_finding(const Run& run, const AbsentRanks& absent) {
 }  // namespace
 
 std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps, const ClockTrust& clocks) {
-  return find_lost_ranks(run, steps, clocks, hang::EndsOfRun{run, clocks});
+  const hang::EndsOfRun ends{run, clocks};
+  std::vector<Finding> findings = find_lost_ranks(run, steps, clocks, ends);
+  const auto stopped = std::ranges::find(findings, finding_id::job_stopped, &Finding::id);
+  if (stopped != findings.end()) add_hang(hang::judge_ended(run, ends, findings, 0), *stopped);
+  const auto lost = std::ranges::find(findings, finding_id::rank_lost, &Finding::id);
+  if (lost == findings.end()) return findings;
+  if (const auto reported = hang::reported_root(run)) add_reported(*reported, *lost);
+  return findings;
 }
 
 std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps, const ClockTrust& clocks,

@@ -205,8 +205,7 @@ bool EndsOfRun::ended_after_others(RankId rank) const {
   const auto end_of_others = bad_end_.without(rank);
   if (!end_of_others) return false;
   // Without a witness of its end a process that just stops at about the time of another may have been ended with it.
-  const bool unseen =
-      (seen == nullptr || seen->at_unix_ns == 0) && run_.process_of(rank).ending == Ending::vanished;
+  const bool unseen = (seen == nullptr || seen->at_unix_ns == 0) && run_.process_of(rank).ending == Ending::vanished;
   return unseen ? *end_of_others <= end + ended_as_one : *end_of_others < end;
 }
 

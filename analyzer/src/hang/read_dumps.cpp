@@ -8,6 +8,7 @@
 
 #include "hang/dump_files.h"
 #include "hang/judge.h"
+#include "hang/stale_dumps.h"
 #include "importers/flight_recorder/dump.h"
 #include "importers/flight_recorder/pickle.h"
 #include "importers/flight_recorder/progress.h"
@@ -66,6 +67,7 @@ class DumpReader {
 
   JobProgress take() {
     job_.complete();
+    drop_stale_dumps(job_);
     std::ranges::sort(ras_);
     for (const std::string& text : ras_) {
       PlainValues values;

@@ -33,59 +33,14 @@ std::string_view certainty_words(HangCertainty certainty) {
   return {};
 }
 
-/// "rank 3 never came to all_reduce 12 of the default group"
-std::string root_sentence(const HangRoot& root) {
-  const std::string ranks = ranks_text(root.ranks);
-  const std::string operation = root.operation ? hang::operation_words(*root.operation) : "an operation";
-  const std::size_t count = root.ranks.size();
-  switch (root.kind) {
-    case HangKind::never_came:
-      return format("{} never came to {}", ranks, operation);
-    case HangKind::stuck_outside:
-      return format("{} {} stuck outside of communication{} and never came to {}", ranks,
-                    hang::verb(count, "is", "are"), root.range.empty() ? "" : format(", inside {},", root.range),
-                    operation);
-    case HangKind::order:
-      return format("{} called another operation than {}", ranks, operation);
-    case HangKind::size:
-      return format("{} passed another size to {}", ranks, operation);
-    case HangKind::dtype:
-      return format("{} passed another element type to {}", ranks, operation);
-    case HangKind::root:
-      return format("{} named another root in {}", ranks, operation);
-    case HangKind::dead:
-      return format("{} {}{}{}{}", ranks,
-                    root.signal        ? std::string{hang::verb(count, "was killed", "were killed")}
-                    : root.exit_status ? format("exited with status {}", *root.exit_status)
-                                       : "ended",
-                    root.step ? format(" in step {}", *root.step) : "",
-                    root.range.empty() ? "" : format(" inside {}", root.range),
-                    root.operation ? format("; the others wait in {}", operation) : "");
-    case HangKind::no_dump:
-      return format("{} left nothing that can be read, and others wait for {} in {}", ranks,
-                    hang::verb(count, "it", "them"), operation);
-    case HangKind::device:
-      return format("the {} of {} {} stuck before {}", hang::verb(count, "device", "devices"), ranks,
-                    hang::verb(count, "is", "are"), operation);
-    case HangKind::link:
-      return format("{} called {}, which did not finish", ranks, operation);
-    case HangKind::straggler:
-      return format("{} came late to {}", ranks, operation);
-    case HangKind::cycle:
-      return count == 1 ? format("{} and a rank that waits for it wait in different operations: {}", ranks, operation)
-                        : format("{} wait for each other in different operations", ranks);
-    case HangKind::nan:
-      return format("{} computed numbers that are not numbers (NaN)", ranks);
-    case HangKind::corrupt:
-      return format("the data of {} was damaged", ranks);
-  }
-  return {};
+bool only_guesses(const HangReport& report) {
+  return std::ranges::all_of(report.roots, [](const HangRoot& root) { return root.certainty == HangCertainty::guess; });
 }
 
 std::string verdict_sentence(const HangReport& report) {
   switch (report.verdict) {
     case HangVerdict::hang:
-      return "The job hangs.";
+      return only_guesses(report) ? "The job may hang." : "The job hangs.";
     case HangVerdict::crash:
       return "The job crashed.";
     case HangVerdict::failed:
@@ -93,7 +48,8 @@ std::string verdict_sentence(const HangReport& report) {
     case HangVerdict::slow:
       return "The job is slow, but no rank hangs.";
     case HangVerdict::running:
-      return "The open operations had only just begun: the job seems to run.";
+      return report.has_ended ? "No rank hung: the open operations had only just begun when the recording ended."
+                              : "The open operations had only just begun: the job seems to run.";
     case HangVerdict::finished:
       return "No rank waits for another: no operation is open.";
     case HangVerdict::cannot_tell:
@@ -182,9 +138,57 @@ HangJson json_of(const HangRoot& root) {
 
 }  // namespace
 
+std::string hang_clause(const HangRoot& root) {
+  const std::string ranks = ranks_text(root.ranks);
+  const std::string operation = root.operation ? hang::operation_words(*root.operation) : "an operation";
+  const std::size_t count = root.ranks.size();
+  switch (root.kind) {
+    case HangKind::never_came:
+      return format("{} never came to {}", ranks, operation);
+    case HangKind::stuck_outside:
+      return format("{} {} stuck outside of communication{} and never came to {}", ranks,
+                    hang::verb(count, "is", "are"), root.range.empty() ? "" : format(", inside {},", root.range),
+                    operation);
+    case HangKind::order:
+      return format("{} called another operation than {}", ranks, operation);
+    case HangKind::size:
+      return format("{} passed another size to {}", ranks, operation);
+    case HangKind::dtype:
+      return format("{} passed another element type to {}", ranks, operation);
+    case HangKind::root:
+      return format("{} named another root in {}", ranks, operation);
+    case HangKind::dead:
+      return format("{} {}{}{}{}", ranks,
+                    root.signal        ? std::string{hang::verb(count, "was killed", "were killed")}
+                    : root.exit_status ? format("exited with status {}", *root.exit_status)
+                                       : "ended",
+                    root.step ? format(" in step {}", *root.step) : "",
+                    root.range.empty() ? "" : format(" inside {}", root.range),
+                    root.operation ? format("; the others wait in {}", operation) : "");
+    case HangKind::no_dump:
+      return format("{} left nothing that can be read, and others wait for {} in {}", ranks,
+                    hang::verb(count, "it", "them"), operation);
+    case HangKind::device:
+      return format("the {} of {} {} stuck before {}", hang::verb(count, "device", "devices"), ranks,
+                    hang::verb(count, "is", "are"), operation);
+    case HangKind::link:
+      return format("{} called {}, which did not finish", ranks, operation);
+    case HangKind::straggler:
+      return format("{} came late to {}", ranks, operation);
+    case HangKind::cycle:
+      return count == 1 ? format("{} and a rank that waits for it wait in different operations: {}", ranks, operation)
+                        : format("{} wait for each other in different operations", ranks);
+    case HangKind::nan:
+      return format("{} computed numbers that are not numbers (NaN)", ranks);
+    case HangKind::corrupt:
+      return format("the data of {} was damaged", ranks);
+  }
+  return {};
+}
+
 std::string hang_headline(const HangReport& report) {
   if (report.roots.empty() || report.verdict == HangVerdict::cannot_tell) return verdict_sentence(report);
-  return sentence(root_sentence(report.roots.front()));
+  return sentence(hang_clause(report.roots.front()));
 }
 
 std::string render_hang_text(const HangReport& report, Colour colour) {
@@ -193,7 +197,7 @@ std::string render_hang_text(const HangReport& report, Colour colour) {
   page.paragraph(verdict_sentence(report), hang_tone(report.verdict));
   for (std::size_t i = 0; i < std::min(report.roots.size(), most_roots); ++i) {
     const HangRoot& root = report.roots[i];
-    page.paragraph(sentence(format("{} ({})", root_sentence(root), certainty_words(root.certainty))),
+    page.paragraph(sentence(format("{} ({})", hang_clause(root), certainty_words(root.certainty))),
                    root.certainty == HangCertainty::guess ? Tone::warning : Tone::bad);
     page.paragraph(sentence(root.evidence), Tone::plain, 4);
     const std::size_t lines = std::min(root.stack.size(), most_lines_of_stack);
@@ -239,7 +243,7 @@ std::string render_hang_html(const HangReport& report) {
   html::Writer body;
   body.element("p", verdict_sentence(report), {{"class", std::string{html::class_of(hang_tone(report.verdict))}}});
   for (const HangRoot& root : report.roots) {
-    body.element("h3", format("{} ({})", sentence(root_sentence(root)), certainty_words(root.certainty)));
+    body.element("h3", format("{} ({})", sentence(hang_clause(root)), certainty_words(root.certainty)));
     body.element("p", sentence(root.evidence));
     for (const std::string& line : root.stack) body.element("code", line);
     body.element("p", root.advice);

@@ -65,7 +65,6 @@ std::string ending_clause(const EndOfProcess& end) {
     case Life::exited:
       return end.note.empty() ? format("its process exited with status {}", end.exit_status) : end.note;
     case Life::vanished:
-    case Life::unresponsive:
       return end.note.empty() ? "its recording just stops: the process was killed, crashed or called _exit" : end.note;
     case Life::unknown:
     case Life::running:
@@ -104,6 +103,7 @@ std::string no_dump_evidence(const JobProgress& job, const FoundRoot& found) {
     const RankProgress* const progress = progress_of(job, rank);
     if (progress != nullptr && !progress->trouble.empty())
       text += format("; the dump of rank {} ({}) {}", rank, printable(progress->file), progress->trouble);
+    if (progress != nullptr && !progress->end.note.empty()) text += format("; rank {}: {}", rank, progress->end.note);
   }
   return text + format("; nothing is known of {}, which may be the cause, or may only wait like the others",
                        ranks_words(found.ranks));

@@ -130,8 +130,9 @@ void RunProgress::add_call(const Collective& row, RankProgress& progress) {
     group.recent.push_back(call);
   } else {
     job_.groups[call.group].has_pairs = true;
-    PairProgress& pair = progress.pair_row(call.group, call.way, call.peer);
-    ++(call.finished ? pair.finished : pair.open);
+    PairProgress* const pair = progress.pair_row(call.group, call.way, call.peer);
+    if (pair == nullptr) progress.whole_history = false;
+    if (pair != nullptr) ++(call.finished ? pair->finished : pair->open);
   }
   if (call.finished) return;
   progress.open.size() < RankProgress::most_open ? progress.open.push_back(call) : void(++progress.open_left_out);

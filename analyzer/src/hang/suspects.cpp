@@ -43,7 +43,8 @@ std::optional<MissedOperation> first_missed(const StartsOfGroup& group, std::siz
   return first;
 }
 
-void compare_starts(const Run& run, const Group& members, const StartsOfGroup& group, std::vector<Frontier>& frontiers) {
+void compare_starts(const Run& run, const Group& members, const StartsOfGroup& group,
+                    std::vector<Frontier>& frontiers) {
   std::size_t farthest = 0;
   for (const auto& started : group.started) farthest = std::max(farthest, started.size());
   for (std::size_t place = 0; place < frontiers.size(); ++place) {

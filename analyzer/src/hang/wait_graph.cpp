@@ -20,6 +20,8 @@ bool has_called(const RankProgress& progress, std::uint32_t group, std::int64_t 
   return row != nullptr && row->entered >= sequence;
 }
 
+constexpr std::size_t most_blocked_collectives = 16;  // made as one: the others have the same members or tell no more
+
 /// Calls of a rank with one partner that are not finished, before this one.
 std::int64_t open_before(const RankProgress& progress, const CommCall& call) {
   std::int64_t before = 0;
@@ -34,8 +36,10 @@ std::int64_t open_before(const RankProgress& progress, const CommCall& call) {
 /// as one are blocked together.
 std::size_t blocked_calls(const RankProgress& progress) {
   std::size_t count = 0;
+  std::size_t collectives = 0;
   for (const CommCall& call : progress.open) {
     if (count > 0 && (call.batch == 0 || call.batch != progress.open.front().batch)) break;
+    if (call.way == CallWay::collective && ++collectives > most_blocked_collectives) break;
     ++count;
   }
   return count;
@@ -57,7 +61,6 @@ bool has_ended(const RankProgress& progress) {
     case Life::exited:
     case Life::signalled:
     case Life::vanished:
-    case Life::unresponsive:
       return true;
     case Life::unknown:
     case Life::running:
@@ -238,6 +241,21 @@ void WaitGraph::find_roots() {
     std::ranges::sort(root.ranks);
     roots_.push_back(std::move(root));
   }
+}
+
+bool WaitGraph::may_be_blocked_later(std::uint32_t rank) const {
+  const RankProgress* const progress = progress_of(rank);
+  if (progress == nullptr || progress->open.empty()) return false;
+  const CommCall& head = progress->open.front();
+  const bool posted = head.way != CallWay::collective && head.batch == 0;
+  return posted && progress->open.size() + progress->open_left_out > 1;
+}
+
+bool WaitGraph::was_called_by_all(const WaitedOperation& operation) const {
+  return operation.call.way == CallWay::collective &&
+         std::ranges::all_of(operation.blockers, [this](const Blocker& blocker) {
+           return blocker.how == Blocks::behind && may_be_blocked_later(blocker.rank);
+         });
 }
 
 const WaitedOperation* WaitGraph::most_waited_for(std::uint32_t rank) const {

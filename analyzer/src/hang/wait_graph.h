@@ -49,6 +49,11 @@ class WaitGraph {
   [[nodiscard]] bool is_behind_its_peers(std::uint32_t rank) const;
   /// The operation in which most ranks wait directly for this one; nothing if nobody does.
   [[nodiscard]] const WaitedOperation* most_waited_for(std::uint32_t rank) const;
+  /// True if the first open call of the rank is a send or receive of its own and others come after it: it may have been
+  /// posted long before (irecv), and the rank is blocked in a later one.
+  [[nodiscard]] bool may_be_blocked_later(std::uint32_t rank) const;
+  /// True of a collective that all members called, some of them maybe behind a send or receive that was only posted.
+  [[nodiscard]] bool was_called_by_all(const WaitedOperation& operation) const;
   /// True if all other ranks that are known are blocked in other operations.
   [[nodiscard]] bool all_others_wait(const WaitedOperation& operation) const;
 

@@ -32,8 +32,8 @@ const recording::LiveProcess* process_with(std::span<const ProcessEnd> ends, con
   for (const recording::LiveProcess& other : view.processes) {
     if (other.rank != own->rank || &other == &*own) continue;
     const auto of_other = std::ranges::find(ends, other.pid, [](const ProcessEnd& one) { return one.process.pid; });
-    const bool is_older = of_other == ends.end() ||
-                          (of_other->process.start < end.process.start && !came_after(end, *of_other));
+    const bool is_older =
+        of_other == ends.end() || (of_other->process.start < end.process.start && !came_after(end, *of_other));
     if (is_older && other.events >= own->events) return nullptr;
   }
   return &*own;

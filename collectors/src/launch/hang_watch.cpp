@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
@@ -23,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr const char* hang_folder = "hang";
+constexpr const char* turn_file = "speaks";
 constexpr std::chrono::milliseconds shortest_period{200};
 constexpr std::chrono::milliseconds longest_period{2000};
 
@@ -104,6 +107,27 @@ std::string start_stack_dumps(const std::vector<HungProcess>& processes, const f
 
 }  // namespace
 
+bool take_turn(const fs::path& path) {
+  const std::string own = segment_stem(getpid()) + recording::segment_suffix;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0) {
+      const bool written = write(file, own.data(), own.size()) == static_cast<ssize_t>(own.size());
+      close(file);
+      if (!written) unlink(path.c_str());  // nobody could tell whose turn it is
+      return true;
+    }
+    if (errno != EEXIST) return true;  // better twice than never
+    std::string name;
+    std::getline(std::ifstream{path}, name);
+    if (name == own) return true;
+    const auto speaker = process_of_segment(name);
+    const bool gone = speaker && (start_of(speaker->pid) != speaker->start || has_ended(speaker->pid));
+    if (!gone || unlink(path.c_str()) != 0) return false;
+  }
+  return false;
+}
+
 Whereabouts whereabouts_of(std::int64_t pid, const fs::path& spool) {
   bool was_here = false;
   for (const fs::path& folder : {spool, spool / recording::outside_folder}) {
@@ -156,6 +180,7 @@ HangWatch::~HangWatch() { stop(); }
 void HangWatch::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
+  if (std::exchange(speaks_, false)) unlink((out_ / hang_folder / turn_file).c_str());
 }
 
 HangWatch::Metadata HangWatch::metadata() const {
@@ -196,6 +221,24 @@ bool HangWatch::report() {
                                 options_.hang_after_s));
     return false;
   }
+  const fs::path folder = out_ / hang_folder;
+  std::error_code error;
+  fs::create_directory(folder, error);
+  // Of several recorders of a job, as srun starts them, one speaks; each reads the stacks of its own processes.
+  speaks_ = take_turn(folder / turn_file);
+  if (speaks_) tell(seen, folder);
+  std::vector<HungProcess> here = seen.processes;
+  std::erase_if(here, [this](const HungProcess& process) {
+    return process.host != host_name() || whereabouts_of(process.pid, spool_) != Whereabouts::here;
+  });
+  if (!seen.processes.empty() && (speaks_ || !here.empty())) say(options_.talk, start_stack_dumps(here, folder));
+  if (!speaks_ || options_.on_hang.empty()) return true;
+  if (!start_shell(options_.on_hang, {}, options_.rank_env))
+    say(options_.talk, "rankscope: the command of --on-hang could not be started\n");
+  return true;
+}
+
+void HangWatch::tell(const HangSeen& seen, const fs::path& folder) {
   say(options_.talk, format("rankscope: no rank has recorded anything for {} s; the job may hang\n{}",
                             options_.hang_after_s, seen.text));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -205,23 +248,14 @@ bool HangWatch::report() {
         {"hang_seen", seen.headline},
         {"hang_seen_at_unix_ns", std::to_string(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count())}};
   }
-  const fs::path folder = out_ / hang_folder;
-  std::error_code error;
-  fs::create_directory(folder, error);
-  std::ofstream file{folder / "verdict.txt"};
+  const fs::path unfinished = folder / "verdict.txt.part";
+  std::ofstream file{unfinished};
   file << seen.text;
   file.close();
+  std::error_code error;
+  if (file) fs::rename(unfinished, folder / "verdict.txt", error);
   if (error || !file)
     say(options_.talk, format("rankscope: cannot write the verdict to {}\n", (folder / "verdict.txt").string()));
-  std::vector<HungProcess> here = seen.processes;
-  std::erase_if(here, [this](const HungProcess& process) {
-    return process.host != host_name() || whereabouts_of(process.pid, spool_) != Whereabouts::here;
-  });
-  if (!seen.processes.empty()) say(options_.talk, start_stack_dumps(here, folder));
-  if (options_.on_hang.empty()) return true;
-  if (!start_shell(options_.on_hang, {}, options_.rank_env))
-    say(options_.talk, "rankscope: the command of --on-hang could not be started\n");
-  return true;
 }
 
 }  // namespace rankscope::collectors

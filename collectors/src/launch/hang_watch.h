@@ -45,6 +45,10 @@ class StandstillClock {
 [[nodiscard]] bool start_shell(const std::string& command, const std::vector<std::string>& arguments,
                                std::string_view rank_env);
 
+/// Several recorders may watch one job: true for the one that wrote its name into the file first, or whose predecessor
+/// on this host has ended.
+[[nodiscard]] bool take_turn(const std::filesystem::path& path);
+
 /// Where a process is that left a segment in the spool of this recorder.
 enum class Whereabouts : std::uint8_t {
   here,     ///< it runs on this host under that number
@@ -77,6 +81,8 @@ class HangWatch {
   void mark_gone(recording::LiveView& view) const;
   /// False: the job only pauses.
   bool report();
+  /// On stderr, in the manifest and in the recording.
+  void tell(const HangSeen& seen, const std::filesystem::path& folder);
 
   const RecordOptions& options_;
   std::filesystem::path out_;
@@ -84,6 +90,7 @@ class HangWatch {
   std::function<bool()> records_now_;
   mutable std::mutex mutex_;
   Metadata metadata_;
+  bool speaks_ = false;  ///< for all recorders of the job; of the thread while it runs
   std::jthread thread_;  // last: it uses all of the above
 };
 

@@ -138,7 +138,7 @@ struct Conditions {
   bool container_explained = false;  ///< why it cannot be recorded
   std::string stopped_by{};          ///< "SIGINT", if the job was asked to end
   std::int64_t stopped_at_unix_ns = 0;
-  std::vector<ProcessEnd> ends{};                               ///< of recorded processes, the first one first
+  std::vector<ProcessEnd> ends{};                                ///< of recorded processes, the first one first
   std::vector<std::pair<std::string, std::string>> hang_seen{};  ///< for the manifest
 };
 
@@ -294,8 +294,9 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   std::optional<HangWatch> hangs;
   if (options.hang_after_s > 0 && options.judge_hang)
     hangs.emplace(options, folders.out.path, spool, records_now(toggle, settings));
-  RecordOutcome outcome{.status = watch_over({child.process, signals}, {watcher, end_watch, EndedSegments{spool}, settings},
-                                             toggle, options.talk)};
+  RecordOutcome outcome{.status =
+                            watch_over({child.process, signals}, {watcher, end_watch, EndedSegments{spool}, settings},
+                                       toggle, options.talk)};
   if (hangs) hangs->stop();
   outcome.summary.notes = environment.warnings;
   if (toggle.signal != 0 && !toggle.was_on)

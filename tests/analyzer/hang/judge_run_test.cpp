@@ -63,7 +63,8 @@ TEST(HangOfRun, AKilledRankIsNamedWithItsSignalAndPlace) {
 
 // The end of rank 1 was not seen: its host was gone with it. The others noticed, and exited with status 1.
 constexpr std::string_view vanished_unseen =
-    "@run clock=same_host world_size=3 origin_unix=1000 meta.end_seen.rank0=\"10 256 1260\" meta.end_seen.rank2=\"12 256 1255\"\n"
+    "@run clock=same_host world_size=3 origin_unix=1000 meta.end_seen.rank0=\"10 256 1260\" meta.end_seen.rank2=\"12 "
+    "256 1255\"\n"
     "@group dp 0,1,2\n"
     "@rank 0 pid=10 host=n0 recorded=0:260 ended=exited:1\n"
     "@rank 1 pid=11 host=n1 recorded=0:120 ended=vanished\n"
@@ -178,7 +179,8 @@ TEST(HangOfRun, RanksThatDiedOfDifferentCausesAreTwoRoots) {
 
 TEST(HangOfRun, ARankThatIsKilledInAnOperationThatAllEnteredIsNamed) {
   const HangReport report = judge_run(
-      *run_of("@run clock=same_host world_size=2 origin_unix=1000 meta.end_seen.rank1=\"11 9 1190\" meta.end_seen.rank0=\"10 15 1300\"\n"
+      *run_of("@run clock=same_host world_size=2 origin_unix=1000 meta.end_seen.rank1=\"11 9 1190\" "
+              "meta.end_seen.rank0=\"10 15 1300\"\n"
               "@group dp 0,1\n@rank 0 pid=10 host=n0 recorded=0:200 ended=vanished\n"
               "@rank 1 pid=11 host=n0 recorded=0:180 ended=vanished\n"
               "0 step 0 200 step index=4 cut=end\n1 step 0 180 step index=4 cut=end\n"
@@ -224,6 +226,7 @@ TEST(HangOfRun, WhatWasOpenWhenTheRecordingEndedBeforeTheJobIsNoHang) {
   const HangReport report = judge_run(*run_of(text));
   EXPECT_EQ(report.verdict, HangVerdict::running);
   EXPECT_TRUE(report.roots.empty());
+  EXPECT_EQ(hang_headline(report), "No rank hung: the open operations had only just begun when the recording ended.");
 }
 
 TEST(HangOfRun, ACleanRunHasNoRoots) {
@@ -244,6 +247,36 @@ TEST(HangOfRun, AJobThatWasStoppedWhileItWorkedDoesNotHang) {
               "0 comm 150 - allreduce group=dp state=started\n1 comm 160 - allreduce group=dp state=started\n"));
   EXPECT_EQ(report.verdict, HangVerdict::running);
   EXPECT_TRUE(report.roots.empty());
+}
+
+constexpr std::string_view loss_is_nan =
+    "@run clock=same_host world_size=2 meta.exit_status=4\n@group dp 0,1\n"
+    "@rank 0 recorded=0:300 ended=exited:4 meta.problem=not_finite meta.problem_step=6 "
+    "meta.last_words=\"step 6: the loss of rank 0 is nan\"\n"
+    "@rank 1 recorded=0:200 ended=exited:4 meta.problem=not_finite meta.problem_step=5 "
+    "meta.last_words=\"step 5: the loss of rank 1 is nan\"\n"
+    "0 step 0 100 step index=4\n1 step 0 100 step index=4\n0 step 100 200 step index=5\n1 step 100 200 step index=5\n"
+    "0 step 200 300 step index=6 cut=end\n0 comm 250 - allreduce group=dp state=started\n";
+
+TEST(HangOfRun, ARankThatReportsALossThatIsNotANumberIsNamed) {
+  const HangReport report = judge_run(*run_of(loss_is_nan));
+  EXPECT_EQ(report.verdict, HangVerdict::failed);
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::nan);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1})) << "it reported the earliest step";
+  EXPECT_EQ(report.roots[0].step, 5);
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("the loss of rank 1 is nan"));
+}
+
+TEST(HangOfRun, RanksWhoseCopiesDifferAreNamed) {
+  const HangReport report = judge_run(
+      *run_of("@run clock=same_host world_size=3\n@rank 0 recorded=0:200 ended=exited:4 meta.problem=replicas_differ "
+              "meta.problem_step=5 meta.problem_ranks=\"2\" meta.last_words=\"2 differs\"\n"
+              "@rank 1 recorded=0:200 ended=exited:4\n@rank 2 recorded=0:200 ended=exited:4\n"
+              "0 step 0 100 step index=4\n1 step 0 100 step index=4\n2 step 0 100 step index=4\n"));
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::corrupt);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{2}));
 }
 
 TEST(HangOfRun, TheEndOfAnEarlierProcessOfARankIsNotItsOwn) {

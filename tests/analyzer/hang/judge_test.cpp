@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <vector>
 
 #include "analyzer/hang/written_dumps.h"
 
@@ -54,6 +57,94 @@ TEST(HangVerdict, TwoGroupsInDifferentOrderAreACycle) {
   ASSERT_EQ(report.roots.size(), 1U);
   EXPECT_EQ(report.roots[0].kind, HangKind::cycle);
   EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{0}, RankId{1})) << "rank 2 only waits for both";
+  EXPECT_EQ(report.roots[0].certainty, HangCertainty::fact);
+}
+
+TEST(HangVerdict, AReceiveThatWasPostedLongBeforeIsNoCycle) {
+  // Rank 0 is blocked in the all_reduce, like rank 1; its receive was only posted.
+  const HangReport report =
+      judged("@group 0 default_pg 0,1\n0 0 recv<1:0 - open\n0 0 all_reduce 5 open\n1 0 all_reduce 5 open size=9\n");
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::size);
+}
+
+TEST(HangVerdict, AReceiveFromAnUnknownRankCannotBeJudged) {
+  const HangReport report = judged("@group 0 default_pg 0,1\n0 0 recv<7:0 - open\n1 0 all_reduce 1 done\n");
+  EXPECT_EQ(report.verdict, HangVerdict::cannot_tell);
+  EXPECT_THAT(report.why_not_told, HasSubstr("rank 0 waits in a send or receive"));
+  EXPECT_TRUE(report.roots.empty());
+}
+
+TEST(HangVerdict, WhatNcclGaveUpIsNotFinished) {
+  const HangReport report = judged(with_groups(four_ranks,
+                                               "0 0 all_reduce 2 open retired=1\n1 0 all_reduce 2 open retired=1\n"
+                                               "2 0 all_reduce 1 done\n3 0 all_reduce 2 open retired=1\n"));
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{2}));
+}
+
+TEST(HangVerdict, ARankWhoseRingIsEmptyIsLikelyTheOneThatNeverCame) {
+  const HangReport report =
+      judged(with_groups(four_ranks, "0 0 all_reduce 2 open\n1 0 all_reduce 2 open\n@rank 2\n3 0 all_reduce 2 open\n"));
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{2}));
+  EXPECT_EQ(report.roots[0].kind, HangKind::never_came);
+  EXPECT_EQ(report.roots[0].certainty, HangCertainty::likely) << "its ring may have lost its calls";
+}
+
+// Ranks 0, 1 and 3 wait in all_reduce 10, after they finished 9 at 9000 s.
+HangReport with_dump_of_rank_2(std::string_view calls) {
+  return judged(with_groups(four_ranks,
+                            "0 0 all_reduce 9 done at=9000\n0 0 all_reduce 10 open at=9001\n"
+                            "1 0 all_reduce 9 done at=9000\n1 0 all_reduce 10 open at=9001\n"
+                            "3 0 all_reduce 9 done at=9000\n3 0 all_reduce 10 open at=9001\n" +
+                                std::string{calls}));
+}
+
+void expect_stale(const HangReport& report) {
+  EXPECT_EQ(report.verdict, HangVerdict::hang);
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::no_dump);
+  EXPECT_EQ(report.roots[0].certainty, HangCertainty::guess);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{2}));
+  ASSERT_EQ(report.losses.size(), 1U);
+  EXPECT_EQ(report.losses[0].counter, "dumps_stale");
+  EXPECT_EQ(report.losses[0].where, "dump_2.json");
+}
+
+TEST(StaleDumps, OneThatLacksWhatItsPeersFinishedIsNotUsed) {
+  expect_stale(with_dump_of_rank_2("2 0 all_reduce 3 done at=8990\n"));
+}
+
+TEST(StaleDumps, OneOfAnEarlierAttemptThatGotFurtherIsNotUsed) {
+  expect_stale(with_dump_of_rank_2("2 0 all_reduce 50 done at=100\n2 0 all_reduce 51 open at=101\n"));
+}
+
+TEST(StaleDumps, OneThatEndsLongBeforeItsPeersIsNotUsed) {
+  expect_stale(with_dump_of_rank_2("2 0 all_reduce 9 done at=100\n"));
+}
+
+TEST(StaleDumps, ARankThatWaitedForItsPeersIsNotStale) {
+  // It called operation 9 first, and its peers came almost as late as the timeout of 600 s allows.
+  const HangReport report = with_dump_of_rank_2("2 0 all_reduce 9 done at=8500\n");
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::never_came);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{2}));
+  EXPECT_TRUE(report.losses.empty());
+}
+
+TEST(Files, ThatAreNoDumpsDoNotEnlargeTheJob) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path dumps = folder / "dumps";
+  std::filesystem::create_directory(dumps);
+  testing::write_dumps("0 0 all_reduce 2 open backend=gloo\n1 0 all_reduce 1 done backend=gloo\n", dumps);
+  std::ofstream{folder / "log_5000.json"} << "{\"cut\": ";
+  std::ofstream{dumps / "dump_2.json"} << "{\"entries\": [";
+  const std::vector<std::filesystem::path> paths{dumps, folder / "log_5000.json"};
+  const auto report = judge_dumps(paths, {});
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->world_size, 3) << "the cut dump of rank 2 counts, since it follows on the others";
+  EXPECT_EQ(report->losses.size(), 2U);
 }
 
 TEST(HangVerdict, AnotherOperationIsADifferentOrder) {

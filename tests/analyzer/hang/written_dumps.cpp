@@ -41,7 +41,7 @@ json entry_of(std::istringstream& words, const std::map<std::string, WrittenGrou
     entry["collective_seq_id"] = std::stoll(sequence);
   }
   entry["state"] = state == "done" && more["backend"] != "gloo" ? "completed" : "scheduled";
-  entry["retired"] = state == "done";
+  entry["retired"] = state == "done" || more.contains("retired");
   entry["input_sizes"] = {{std::stoll(more["size"])}};
   entry["input_dtypes"] = {more["dtype"]};
   entry["time_created_ns"] = static_cast<std::int64_t>(std::stod(more["at"]) * 1e9);

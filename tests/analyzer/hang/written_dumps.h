@@ -2,7 +2,7 @@
 //
 //   @group 1 pair 0,1              name, description, members ("-": not recorded, as Gloo)
 //   @rank 3                        a dump without entries
-//   0 1 all_reduce 7 open [size=5] [dtype=Half] [at=SECONDS] [backend=nccl] [timeout=SECONDS]
+//   0 1 all_reduce 7 open [size=5] [dtype=Half] [at=SECONDS] [backend=nccl] [timeout=SECONDS] [retired=1]
 //   0 1 send>1 - done              a send to the member with number 1 of the group; recv<0 is a receive
 #pragma once
 

@@ -23,7 +23,7 @@ std::map<std::string, std::string> variables_with(const char* set, const std::fi
 }
 
 TEST(FlightRecorder, IsSwitchedOnUnderBothNames) {
-  const testing::TemporaryFolder spool;
+  const rankscope::testing::TemporaryFolder spool;
   const auto variables = variables_with(nullptr, spool.path());
   EXPECT_EQ(variables.at("TORCH_FR_BUFFER_SIZE"), "2000");
   EXPECT_EQ(variables.at("TORCH_NCCL_TRACE_BUFFER_SIZE"), "2000");
@@ -32,7 +32,7 @@ TEST(FlightRecorder, IsSwitchedOnUnderBothNames) {
 }
 
 TEST(FlightRecorder, WhatTheUserSetStays) {
-  const testing::TemporaryFolder spool;
+  const rankscope::testing::TemporaryFolder spool;
   for (const char* const name : {"TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE"}) {
     const auto variables = variables_with(name, spool.path());
     EXPECT_FALSE(variables.contains("TORCH_FR_BUFFER_SIZE")) << name;
@@ -49,8 +49,8 @@ TEST(FlightRecorder, InAContainerThatCannotReachTheSpoolTheDumpsStayWherePyTorch
 }
 
 TEST(FlightRecorder, DumpsThatCannotBeCopiedAreAnErrorSoThatTheSpoolIsKept) {
-  const testing::TemporaryFolder spool;
-  const testing::TemporaryFolder out;
+  const rankscope::testing::TemporaryFolder spool;
+  const rankscope::testing::TemporaryFolder out;
   std::filesystem::create_directory(spool / flight_recorder_folder);
   std::ofstream{spool.path() / flight_recorder_folder / "nccl_trace_rank_3"} << "dump";
   std::ofstream{out.path() / flight_recorder_folder} << "a file where the folder should be";
@@ -60,13 +60,13 @@ TEST(FlightRecorder, DumpsThatCannotBeCopiedAreAnErrorSoThatTheSpoolIsKept) {
 }
 
 TEST(FlightRecorder, DumpsAreGathered) {
-  const testing::TemporaryFolder spool;
-  const testing::TemporaryFolder out;
+  const rankscope::testing::TemporaryFolder spool;
+  const rankscope::testing::TemporaryFolder out;
   EXPECT_THAT(gather_dumps(spool.path(), out.path()).value(), IsEmpty());
   std::filesystem::create_directory(spool / flight_recorder_folder);
   std::ofstream{spool.path() / flight_recorder_folder / "nccl_trace_rank_3"} << "dump";
   EXPECT_THAT(gather_dumps(spool.path(), out.path()).value(), HasSubstr("1 dump"));
-  EXPECT_EQ(testing::read_file(out.path() / flight_recorder_folder / "nccl_trace_rank_3"), "dump");
+  EXPECT_EQ(rankscope::testing::read_file(out.path() / flight_recorder_folder / "nccl_trace_rank_3"), "dump");
 }
 
 }  // namespace

@@ -98,7 +98,8 @@ TEST(EndWatch, KeepsTheStatusOfAProcessThatIsCollectedBeforeItLooks) {
   if (unrecorded == 0) _exit(5);
   std::optional<int> status;
   while (!status || !has_ended(unseen) || !has_ended(unrecorded)) {
-    if (const auto now = reap(child, [&watch](pid_t pid, int state) { watch.note_collected(pid, state); })) status = now;
+    if (const auto now = reap(child, [&watch](pid_t pid, int state) { watch.note_collected(pid, state); }))
+      status = now;
   }
   EXPECT_EQ(*status, 3);
   const std::vector<ProcessEnd> ends = watch.finish();
@@ -171,8 +172,8 @@ TEST(EndNote, ARankThatWasStartedAgainHasTwoEnds) {
   RecordSummary summary;
   add_ends(bad_ends(ends, view), summary);
   using Fact = std::pair<std::string, std::string>;
-  EXPECT_EQ(summary.metadata, (std::vector<Fact>{{"ended_by.rank0", "SIGBUS"},
-                                                 {"end_seen.rank0", "10 9 20000000000;12 7 60000000000"}}));
+  EXPECT_EQ(summary.metadata,
+            (std::vector<Fact>{{"ended_by.rank0", "SIGBUS"}, {"end_seen.rank0", "10 9 20000000000;12 7 60000000000"}}));
 }
 
 TEST(EndNote, SaysTheStatusWhereNoRankIsKnown) {

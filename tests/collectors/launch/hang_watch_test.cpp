@@ -119,6 +119,20 @@ TEST(OnHang, TheCommandIsNoRankAndReadsNothing) {
   EXPECT_EQ(seen, "<yes>");
 }
 
+TEST(Turn, IsTakenByOneRecorderOnly) {
+  const rankscope::testing::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "speaks";
+  EXPECT_TRUE(take_turn(file));
+  EXPECT_TRUE(take_turn(file)) << "it keeps its turn";
+  const auto turn_of = [&file](const std::string& name) { std::ofstream{file} << name; };
+  turn_of(segment_stem(getppid()) + ".rseg");
+  EXPECT_FALSE(take_turn(file));
+  turn_of("another-host-7-7.rseg");
+  EXPECT_FALSE(take_turn(file)) << "whether it runs cannot be seen from here";
+  turn_of(host_name() + "-" + std::to_string(getppid()) + "-1.rseg");
+  EXPECT_TRUE(take_turn(file)) << "that recorder has ended";
+}
+
 TEST(Whereabouts, AreKnownByHostNumberAndStart) {
   const rankscope::testing::TemporaryFolder folder;
   const auto segment = [&folder](const std::string& name) { std::ofstream{folder / name}; };

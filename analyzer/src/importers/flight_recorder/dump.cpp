@@ -1,6 +1,8 @@
 #include "importers/flight_recorder/dump.h"
 
 #include <algorithm>
+#include <string>
+#include <unordered_set>
 
 #include "importers/shared/comm_progress.h"
 #include "rankscope/analyzer/open.h"
@@ -12,6 +14,11 @@ namespace rankscope::analyzer::flight_recorder {
 namespace {
 
 constexpr std::int64_t known_major = 2;
+
+// Far more than PyTorch writes. Values of a pickle may refer to each other, so that a small file can list very many.
+constexpr std::size_t most_entries = std::size_t{1} << 20;
+constexpr std::size_t most_groups = 16384;
+constexpr std::size_t most_member_bytes = std::size_t{64} << 20;  // of the lists of members
 
 /// "nccl:send 0->1", "nccl:recv 3<-0", "gloo:all_reduce", "nccl:coalesced".
 void read_name(std::string_view name, DumpEntry& entry) {
@@ -49,8 +56,7 @@ void read_field(const PlainValues& values, std::string_view key, ValueRef value,
   if (key == "frames") return entry.frames = value, void();
   if (key == "is_p2p") return entry.is_p2p = values.number_of(value).value_or(0) != 0, void();
   if (key == "state" && values.text_of(value) == "completed") entry.finished = true;
-  // A finished operation of Gloo stays "scheduled" and is only retired.
-  if (key == "retired" && values.number_of(value).value_or(0) != 0) entry.finished = true;
+  if (key == "retired") return entry.retired = values.number_of(value).value_or(0) != 0, void();
   if (key == "time_discovered_completed_ns" && values.number_of(value).value_or(0) > 0) entry.finished = true;
   if (key != "process_group") return;
   const std::span<const ValueRef> parts = values.items_of(value);
@@ -63,8 +69,10 @@ void read_field(const PlainValues& values, std::string_view key, ValueRef value,
 DumpEntry entry_from(const PlainValues& values, ValueRef value) {
   DumpEntry entry;
   const std::span<const ValueRef> items = values.items_of(value);
-  for (std::size_t i = 0; i + 1 < items.size(); i += 2)
+  for (std::size_t i = 0; i + 1 < std::min(items.size(), 2 * PlainValues::most_keys); i += 2)
     read_field(values, values.text_of(items[i]), items[i + 1], entry);
+  // A finished operation of Gloo stays "scheduled" and is only retired; NCCL also retires what it gave up.
+  if (entry.retired && runs_on_host(entry.backend)) entry.finished = true;
   if (entry.op == "send" || entry.op == "recv") entry.is_p2p = true;
   return entry;
 }
@@ -89,7 +97,31 @@ void read_status(const PlainValues& values, ValueRef status, Dump& dump) {
   }
 }
 
+/// Nothing if the sizes are those of a job.
+std::string excess_of(const PlainValues& values, ValueRef root, ValueRef list) {
+  const auto pairs = [&](std::string_view key) { return values.items_of(values.find(root, key)).size() / 2; };
+  if (values.items_of(list).size() > most_entries)
+    return format("has more than {} operations, which no dump of the Flight Recorder has", most_entries);
+  if (std::max(pairs("pg_config"), pairs("pg_status")) > most_groups)
+    return format("lists more than {} groups, which no rank has", most_groups);
+  std::size_t bytes = 0;
+  const std::span<const ValueRef> groups = values.items_of(values.find(root, "pg_config"));
+  for (std::size_t i = 1; i < groups.size(); i += 2) bytes += values.text_of(values.find(groups[i], "ranks")).size();
+  if (bytes > most_member_bytes) return format("lists members of groups in more than {} bytes", most_member_bytes);
+  return {};
+}
+
+/// By the names that the entries give.
+bool has_too_many_groups(const Dump& dump) {
+  std::unordered_set<std::string_view> names;
+  for (const DumpEntry& entry : dump.entries)
+    if (names.insert(entry.group).second && names.size() > most_groups) return true;
+  return false;
+}
+
 }  // namespace
+
+bool runs_on_host(std::string_view backend) { return backend == "gloo" || backend == "mpi" || backend == "ucc"; }
 
 tl::expected<Dump, Fault> dump_from(const PlainValues& values, ValueRef root) {
   const auto foreign = [](std::string why) { return tl::make_unexpected(Fault{FaultKind::foreign, std::move(why)}); };
@@ -100,6 +132,8 @@ tl::expected<Dump, Fault> dump_from(const PlainValues& values, ValueRef root) {
   if (const auto major = leading_number<std::int64_t>(version); !version.empty() && major.value_or(0) > known_major)
     return foreign(format("is a dump of version {}, newer than the versions 2.x that rankscope reads",
                           printable(version.substr(0, 20))));
+  const auto refused = [](std::string why) { return tl::make_unexpected(Fault{FaultKind::refused, std::move(why)}); };
+  if (std::string why = excess_of(values, root, list); !why.empty()) return refused(std::move(why));
   Dump dump;
   dump.version = version;
   const auto rank = values.number_of(values.find(root, "rank"));
@@ -110,6 +144,7 @@ tl::expected<Dump, Fault> dump_from(const PlainValues& values, ValueRef root) {
     if (!values.is_map(entry)) return foreign("is not a dump of the Flight Recorder: an entry has no fields");
     dump.entries.push_back(entry_from(values, entry));
   }
+  if (has_too_many_groups(dump)) return refused(format("names more than {} groups, which no rank has", most_groups));
   std::ranges::stable_sort(dump.entries, {}, &DumpEntry::record_id);
   return dump;
 }
@@ -133,8 +168,9 @@ std::optional<std::uint32_t> rank_by_content(const Dump& dump) {
     if (possible.size() <= 1) break;
   }
   if (possible.size() == 1) return possible.front();
+  std::unordered_set<std::string_view> looked_at;
   for (const DumpEntry& entry : dump.entries) {
-    if (entry.own < 0) continue;
+    if (entry.own < 0 || !looked_at.insert(entry.group).second) continue;
     const auto group = std::ranges::find(dump.groups, entry.group, &DumpGroup::name);
     if (group == dump.groups.end()) continue;
     const auto members = members_from(group->ranks);

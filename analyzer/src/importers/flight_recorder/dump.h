@@ -24,6 +24,7 @@ struct DumpEntry {
   std::int64_t own = -1;       ///< of sends and receives: place of this rank in its group
   std::int64_t partner = -1;   ///< place of the other
   bool is_p2p = false;
+  bool retired = false;  ///< the recorder no longer watches it
   bool finished = false;
   std::int64_t created_ns = 0;
   std::int64_t timeout_ms = 0;
@@ -54,8 +55,11 @@ struct Dump {
   std::vector<DumpEntry> entries{};  ///< in the order of the calls
 };
 
-/// `foreign` if the values are no dump, or of a newer major version.
+/// `foreign` if the values are no dump, or of a newer major version; `refused` if they are more than any job has.
 [[nodiscard]] tl::expected<Dump, Fault> dump_from(const PlainValues& values, ValueRef root);
+
+/// True for backends whose operations run on the CPU, not on a device.
+[[nodiscard]] bool runs_on_host(std::string_view backend);
 
 /// The rank that the content of a dump can only belong to; nothing if there are several.
 [[nodiscard]] std::optional<std::uint32_t> rank_by_content(const Dump& dump);

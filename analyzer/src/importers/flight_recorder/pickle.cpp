@@ -57,7 +57,8 @@ class PickleDecoder {
     return true;
   }
   bool push(std::optional<ValueRef> value) {
-    if (!value) return set(FaultKind::refused, format("has more than {} values", PlainValues::most));
+    if (!value || stack_.size() >= PlainValues::most)
+      return set(FaultKind::refused, format("has more than {} values", PlainValues::most));
     stack_.push_back(*value);
     return true;
   }
@@ -136,7 +137,7 @@ bool PickleDecoder::push_real() {
 
 bool PickleDecoder::put(std::uint64_t index) {
   // Writers number what they store from 0, and each store takes a byte.
-  if (index > bytes_.size())
+  if (index > std::min(bytes_.size(), PlainValues::most))
     return damaged(format("stores a value as number {}, but is only {} bytes long", index, bytes_.size()));
   if (!has(1)) return damaged("stores a value that is missing");
   if (index >= memo_.size()) memo_.resize(index + 1, unset);
@@ -149,8 +150,7 @@ bool PickleDecoder::get(std::size_t size_bytes) {
   if (!take_number(size_bytes, index)) return false;
   if (index >= memo_.size() || memo_[index] == unset)
     return damaged(format("refers to a value (number {}) that was never stored", index));
-  stack_.push_back(memo_[index]);
-  return true;
+  return push(memo_[index]);
 }
 
 bool PickleDecoder::add_to_container(std::size_t begin, bool is_map) {

@@ -14,7 +14,15 @@ namespace {
 
 constexpr std::size_t most_text_bytes = 200;  // of names: longer ones are cut
 
-constexpr std::size_t farthest_member = 4096;  // entries between a coalesced call and the end of its group
+constexpr std::size_t most_shapes_read = 4096;  // of one call
+constexpr std::size_t most_sizes_read = 64;     // of one shape
+constexpr std::size_t most_frames_read = 256;
+
+/// The first values of a list: a pickle may refer to a long one from many places.
+std::span<const ValueRef> first_of(const PlainValues& values, ValueRef list, std::size_t most) {
+  const std::span<const ValueRef> items = values.items_of(list);
+  return items.first(std::min(items.size(), most));
+}
 
 /// Calls that belong to one coalesced group, by the entry that ends the group.
 struct Batches {
@@ -29,19 +37,26 @@ Batches batches_of(const Dump& dump) {
   batches.of_entry.resize(dump.entries.size());
   batches.left_out.resize(dump.entries.size());
   for (const DumpEntry& entry : dump.entries) batches.finished.push_back(entry.finished);
+  // Of each group the calls since the last end that have the same numbers.
+  std::unordered_map<std::string_view, std::vector<std::size_t>> begun;
   std::uint32_t next = 1;
   for (std::size_t i = 0; i < dump.entries.size(); ++i) {
-    const DumpEntry& end = dump.entries[i];
-    if (end.op != "coalesced") continue;
-    for (std::size_t k = i; k-- > 0;) {
-      const DumpEntry& entry = dump.entries[k];
-      if (i - k > farthest_member) break;
-      if (entry.group != end.group) continue;
-      if (entry.op == "coalesced" || entry.collective_seq != end.collective_seq || entry.p2p_seq != end.p2p_seq) break;
-      batches.of_entry[k] = next;
-      batches.finished[k] = end.finished;
-      batches.left_out[i] = true;
+    const DumpEntry& entry = dump.entries[i];
+    std::vector<std::size_t>& calls = begun[entry.group];
+    const auto alike = [&](std::size_t other) {
+      return dump.entries[other].collective_seq == entry.collective_seq && dump.entries[other].p2p_seq == entry.p2p_seq;
+    };
+    if (!calls.empty() && !alike(calls.back())) calls.clear();
+    if (entry.op != "coalesced") {
+      calls.push_back(i);
+      continue;
     }
+    for (const std::size_t k : calls) {
+      batches.of_entry[k] = next;
+      batches.finished[k] = entry.finished;
+    }
+    batches.left_out[i] = !calls.empty();
+    calls.clear();
     ++next;
   }
   return batches;
@@ -109,12 +124,12 @@ std::int32_t ProgressMaker::partner_of(std::uint32_t row, const DumpEntry& entry
 /// The product of each shape, summed; -1 if there are none, or numbers that no tensor has.
 std::int64_t ProgressMaker::elements_of(const DumpEntry& entry) const {
   constexpr std::int64_t most = std::int64_t{1} << 50;
-  const std::span<const ValueRef> shapes = values_.items_of(entry.input_sizes);
-  if (shapes.empty()) return -1;
+  const std::span<const ValueRef> shapes = first_of(values_, entry.input_sizes, most_shapes_read + 1);
+  if (shapes.empty() || shapes.size() > most_shapes_read) return -1;
   std::int64_t sum = 0;
   for (const ValueRef shape : shapes) {
     std::int64_t product = 1;
-    for (const ValueRef size : values_.items_of(shape)) {
+    for (const ValueRef size : first_of(values_, shape, most_sizes_read)) {
       const std::int64_t value = values_.number_of(size).value_or(-1);
       if (value < 0 || value > most || (value > 0 && product > most / value)) return -1;
       product *= value;
@@ -144,7 +159,7 @@ std::string ProgressMaker::shape_of(const DumpEntry& entry) const {
 
 /// The innermost frame outside of PyTorch: "train.py:12 in step".
 std::string ProgressMaker::caller_of(const DumpEntry& entry) const {
-  for (const ValueRef frame : values_.items_of(entry.frames)) {
+  for (const ValueRef frame : first_of(values_, entry.frames, most_frames_read)) {
     const std::string_view file = values_.text_of(values_.find(frame, "filename"));
     if (file.empty() || file.find("/torch/") != std::string_view::npos) continue;
     const std::string_view base = file.substr(file.rfind('/') + 1);
@@ -180,15 +195,15 @@ void ProgressMaker::add_entries() {
     const std::uint32_t row = row_of(entry.group, entry.description);
     if (entry.pg_id >= 0) row_of_id_.emplace(entry.pg_id, row);
     rank_.last_call_unix_ns = std::max(rank_.last_call_unix_ns, entry.created_ns);
-    if (entry.backend == "gloo" || entry.backend == "mpi" || entry.backend == "ucc") job_.groups[row].on_host = true;
+    if (runs_on_host(entry.backend)) job_.groups[row].on_host = true;
     if (batches_.left_out[i]) continue;
     // The end of a group of sends and receives whose calls are gone from the ring: with whom is not known.
     const bool is_pair = entry.op == "send" || entry.op == "recv" || (entry.op == "coalesced" && entry.is_p2p);
     if (is_pair) {
       job_.groups[row].has_pairs = true;
       const CallWay way = entry.op == "recv" ? CallWay::receive : CallWay::send;
-      PairProgress& pair = rank_.pair_row(row, way, partner_of(row, entry));
-      ++(batches_.finished[i] ? pair.finished : pair.open);
+      if (PairProgress* const pair = rank_.pair_row(row, way, partner_of(row, entry)))
+        ++(batches_.finished[i] ? pair->finished : pair->open);
     } else {
       add_collective(row, entry, batches_.finished[i]);
       recent_[row].push_back(i);
@@ -202,7 +217,8 @@ void ProgressMaker::add_entries() {
     rank_.open.back().batch = batches_.of_entry[i];
   }
   const auto& entries = dump_.entries;
-  rank_.whole_history = !entries.empty() && entries.front().record_id == 0 &&
+  rank_.whole_history = rank_.pairs.size() < RankProgress::most_pairs && !entries.empty() &&
+                        entries.front().record_id == 0 &&
                         entries.back().record_id == static_cast<std::int64_t>(entries.size()) - 1;
   keep_recent();
 }

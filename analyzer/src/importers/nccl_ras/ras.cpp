@@ -3,21 +3,26 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/printable.h"
 #include "rankscope/core/utf8.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer::nccl_ras {
 namespace {
 
 constexpr std::size_t most_name_bytes = 100;
-constexpr std::int64_t most_members = 1 << 20;  // of a communicator; more are damage
+constexpr std::int64_t most_ranks_of_one = 1 << 20;  // of a communicator; more are damage
+constexpr std::size_t most_compared = 64;            // communicators of one size
 
 struct RankCounts {
   std::uint32_t rank = 0;
+  std::string_view host{};
+  std::int64_t pid = -1;
   std::int64_t sum = 0;
   std::map<std::string_view, std::int64_t> by_op{};
 };
@@ -43,7 +48,9 @@ Communicator communicator_from(const PlainValues& values, ValueRef row) {
   for (const ValueRef one : values.items_of(values.find(row, "ranks"))) {
     const auto rank = rank_of(values, one);
     if (!rank) continue;
-    RankCounts counts{.rank = *rank};
+    RankCounts counts{.rank = *rank,
+                      .host = values.text_of(values.find(one, "host")),
+                      .pid = values.number_of(values.find(one, "pid")).value_or(-1)};
     const std::span<const ValueRef> ops = values.items_of(values.find(one, "collective_counts"));
     for (std::size_t i = 0; i + 1 < ops.size(); i += 2) {
       const std::int64_t count = std::clamp<std::int64_t>(values.number_of(ops[i + 1]).value_or(0), 0, INT64_MAX >> 8);
@@ -55,19 +62,28 @@ Communicator communicator_from(const PlainValues& values, ValueRef row) {
   return found;
 }
 
-/// The ranks that RAS could not ask, and what it thinks of them.
+/// Do two communicators of one size have the same process at each rank? Each of a job's groups of all ranks has one.
+bool same_processes(const Communicator& one, const Communicator& other) {
+  std::map<std::uint32_t, std::pair<std::string_view, std::int64_t>> processes;
+  for (const RankCounts& rank : one.ranks) processes[rank.rank] = {rank.host, rank.pid};
+  return std::ranges::all_of(other.ranks, [&processes](const RankCounts& rank) {
+    const auto known = processes.find(rank.rank);
+    return known == processes.end() || known->second == std::pair{rank.host, rank.pid};
+  });
+}
+
+/// The ranks that RAS could not ask, and what it thinks of them. A dump says more: its rank was alive to write it.
 void add_missing(const PlainValues& values, const Communicator& communicator, JobProgress& job) {
   for (const ValueRef row : values.items_of(communicator.missing)) {
     const auto rank = rank_of(values, row);
     if (!rank) continue;
-    const ValueRef status = values.find(row, "status");
-    const bool dead = values.number_of(values.find(status, "considered_dead")).value_or(0) != 0;
-    EndOfProcess& end = job.ranks[*rank].end;
-    if (end.life != Life::unknown) continue;
-    end.life = dead ? Life::vanished : Life::unresponsive;
-    end.note = format("NCCL RAS {} (process {} on {})", dead ? "considers it dead" : "got no answer from it",
-                      values.number_of(values.find(row, "pid")).value_or(-1),
-                      printable(cut_utf8(values.text_of(values.find(row, "host")), most_name_bytes)));
+    RankProgress& progress = job.ranks[*rank];
+    if (progress.witness == Witness::dump || progress.end.life != Life::unknown) continue;
+    const bool dead = values.number_of(values.find(values.find(row, "status"), "considered_dead")).value_or(0) != 0;
+    if (dead) progress.end.life = Life::vanished;
+    progress.end.note = format("NCCL RAS {} (process {} on {})", dead ? "considers it dead" : "got no answer from it",
+                               values.number_of(values.find(row, "pid")).value_or(-1),
+                               printable(cut_utf8(values.text_of(values.find(row, "host")), most_name_bytes)));
   }
 }
 
@@ -88,7 +104,7 @@ std::string_view differing_op(const RankCounts& ahead, const RankCounts& behind)
 
 /// Launch counts as sequences: who launched most waits for the others in its last operation.
 void add_counts(const Communicator& communicator, JobProgress& job) {
-  if (communicator.ranks.empty() || communicator.size <= 0 || communicator.size > most_members) return;
+  if (communicator.ranks.empty() || communicator.size <= 0 || communicator.size > most_ranks_of_one) return;
   const auto [least, most] = std::ranges::minmax_element(communicator.ranks, {}, &RankCounts::sum);
   std::vector<std::uint32_t> members(static_cast<std::size_t>(communicator.size));
   for (std::uint32_t i = 0; i < members.size(); ++i) members[i] = i;
@@ -117,16 +133,28 @@ bool is_ras(const PlainValues& values, ValueRef root) {
 }
 
 void add_ras(const PlainValues& values, ValueRef root, JobProgress& job) {
-  Communicator world;
+  const auto not_used = [&job](std::string why) {
+    job.troubles.push_back({"ras_not_used", "the answer of NCCL RAS", std::move(why)});
+  };
+  std::vector<Communicator> largest;
   for (const ValueRef row : values.items_of(values.find(root, "communicators"))) {
     Communicator one = communicator_from(values, row);
-    if (one.size > world.size) world = std::move(one);
+    if (!largest.empty() && one.size < largest.front().size) continue;
+    if (!largest.empty() && one.size > largest.front().size) largest.clear();
+    if (largest.size() < most_compared) largest.push_back(std::move(one));
   }
-  if (world.size == 0) return;
-  // A communicator of fewer ranks than the job numbers them in another way.
-  if (job.world_size > world.size) return;
-  add_missing(values, world, job);
-  add_counts(world, job);
+  if (largest.empty() || largest.front().size == 0) return;
+  const Communicator& first = largest.front();
+  if (job.world_size > 0 && job.world_size != first.size)
+    return not_used(format("has no communicator of all {} of the job: it numbers the {} of its largest one by itself",
+                           counted(job.world_size, "rank"), counted(first.size, "rank")));
+  if (std::ranges::any_of(largest, [&first](const Communicator& other) { return !same_processes(first, other); }))
+    return not_used(
+        format("has several communicators of {}, which are different parts of the job: add dumps, which "
+               "show the ranks of the job",
+               counted(first.size, "rank")));
+  add_missing(values, first, job);
+  add_counts(first, job);
 }
 
 }  // namespace rankscope::analyzer::nccl_ras

@@ -9,9 +9,10 @@ namespace rankscope::analyzer::nccl_ras {
 /// True if these values are an answer of RAS.
 [[nodiscard]] bool is_ras(const PlainValues& values, ValueRef root);
 
-/// Adds what the answer says: ranks that RAS considers dead or unresponsive and, where no dump says more, how many
-/// operations each rank launched. RAS numbers ranks inside a communicator; in one of all ranks these are the global
-/// ranks, and only its ranks are added unless `job` is empty. Nothing if it is an answer about no communicator.
+/// Adds what the answer says where no dump says more: ranks that RAS considers dead or that did not answer, and how
+/// many operations each rank launched. RAS numbers ranks inside a communicator; only in one of all ranks these are the
+/// ranks of the job. An answer without such a communicator is counted ("ras_not_used"). Nothing of an answer about
+/// none.
 void add_ras(const PlainValues& values, ValueRef root, JobProgress& job);
 
 }  // namespace rankscope::analyzer::nccl_ras

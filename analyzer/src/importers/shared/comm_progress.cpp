@@ -1,12 +1,21 @@
 #include "importers/shared/comm_progress.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "rankscope/analyzer/open.h"
 #include "rankscope/core/numbers.h"
 
 namespace rankscope::analyzer {
 namespace {
+
+constexpr std::size_t most_members = std::size_t{1} << 20;          // of a group
+constexpr std::size_t most_members_of_all = std::size_t{64} << 20;  // groups together
+
+std::tuple<std::uint32_t, CallWay, std::int32_t> key_of_pair(const PairProgress& row) {
+  return {row.group, row.way, row.peer};
+}
 
 /// Two groups of one name are the same if their members are; a hash keeps long lists out of the table.
 std::string key_of(std::string_view name, std::string_view members) {
@@ -31,25 +40,31 @@ GroupProgress& RankProgress::group_row(std::uint32_t group) {
 }
 
 const PairProgress* RankProgress::pair(std::uint32_t group, CallWay way, std::int32_t peer) const {
-  const auto found = std::ranges::find_if(
-      pairs, [&](const PairProgress& row) { return row.group == group && row.way == way && row.peer == peer; });
-  return found == pairs.end() ? nullptr : &*found;
+  const auto found = std::ranges::lower_bound(pairs, std::tuple(group, way, peer), {}, key_of_pair);
+  return found != pairs.end() && key_of_pair(*found) == std::tuple(group, way, peer) ? &*found : nullptr;
 }
 
-PairProgress& RankProgress::pair_row(std::uint32_t group, CallWay way, std::int32_t peer) {
-  const auto found = std::ranges::find_if(
-      pairs, [&](const PairProgress& row) { return row.group == group && row.way == way && row.peer == peer; });
-  if (found != pairs.end()) return *found;
-  return pairs.emplace_back(PairProgress{.group = group, .way = way, .peer = peer});
+PairProgress* RankProgress::pair_row(std::uint32_t group, CallWay way, std::int32_t peer) {
+  const auto found = std::ranges::lower_bound(pairs, std::tuple(group, way, peer), {}, key_of_pair);
+  if (found != pairs.end() && key_of_pair(*found) == std::tuple(group, way, peer)) return &*found;
+  if (pairs.size() >= most_pairs) return nullptr;
+  return &*pairs.insert(found, PairProgress{.group = group, .way = way, .peer = peer});
+}
+
+std::uint32_t JobProgress::add_group(CommGroup group) {
+  if (members_listed_ + group.members.size() > most_members_of_all) group.members.clear();
+  members_listed_ += group.members.size();
+  groups.push_back(std::move(group));
+  return static_cast<std::uint32_t>(groups.size() - 1);
 }
 
 std::uint32_t JobProgress::group_of(std::string_view name, std::string_view description, std::string_view members) {
   const auto [entry, added] = rows_.try_emplace(key_of(name, members), static_cast<std::uint32_t>(groups.size()));
   if (added) {
-    groups.push_back({.name = texts.intern(name),
-                      .description = texts.intern(description),
-                      .members = members_from(members).value_or(std::vector<std::uint32_t>{}),
-                      .is_world = names_the_world(name, description)});
+    static_cast<void>(add_group({.name = texts.intern(name),
+                                 .description = texts.intern(description),
+                                 .members = members_from(members).value_or(std::vector<std::uint32_t>{}),
+                                 .is_world = names_the_world(name, description)}));
   } else if (texts.text(groups[entry->second].description).empty()) {
     groups[entry->second].description = texts.intern(description);
   }
@@ -62,10 +77,10 @@ std::uint32_t JobProgress::group_of(std::string_view name, std::string_view desc
   for (const std::uint32_t member : members) text += std::to_string(member) + ',';
   const auto [entry, added] = rows_.try_emplace(key_of(name, text), static_cast<std::uint32_t>(groups.size()));
   if (added)
-    groups.push_back({.name = texts.intern(name),
-                      .description = texts.intern(description),
-                      .members = std::move(members),
-                      .is_world = names_the_world(name, description)});
+    static_cast<void>(add_group({.name = texts.intern(name),
+                                 .description = texts.intern(description),
+                                 .members = std::move(members),
+                                 .is_world = names_the_world(name, description)}));
   return entry->second;
 }
 
@@ -77,21 +92,40 @@ void JobProgress::complete() {
       const bool has_open = std::ranges::any_of(row.recent, [](const CommCall& call) { return !call.finished; });
       if (!has_open) row.finished = std::max(row.finished, row.completed_any);
     }
-  for (const CommGroup& group : groups)
-    for (const std::uint32_t member : group.members)
-      world_size = std::max(world_size, static_cast<std::int64_t>(member) + 1);
-  if (!ranks.empty()) world_size = std::max(world_size, static_cast<std::int64_t>(ranks.rbegin()->first) + 1);
-  for (std::uint32_t row = 0; row < groups.size(); ++row) {
-    CommGroup& group = groups[row];
+  find_world_size();
+  for (CommGroup& group : groups) {
     if (!group.members.empty()) continue;
-    if (group.is_world) {
-      for (std::uint32_t rank = 0; rank < world_size; ++rank) group.members.push_back(rank);
+    const auto size = static_cast<std::size_t>(world_size);
+    if (group.is_world && members_listed_ + size <= most_members_of_all) {
+      members_listed_ += size;
+      for (std::uint32_t rank = 0; rank < size; ++rank) group.members.push_back(rank);
       continue;
     }
     group.members_recorded = false;
-    for (const auto& [rank, progress] : ranks)
-      if (progress.in_group(row) != nullptr) group.members.push_back(rank);
   }
+  for (const auto& [rank, progress] : ranks)
+    for (const GroupProgress& row : progress.groups) {
+      std::vector<std::uint32_t>& members = groups[row.group].members;
+      if (groups[row.group].members_recorded || (!members.empty() && members.back() >= rank)) continue;
+      members.push_back(rank);
+    }
+}
+
+// A file that is no dump, or a name that holds a date, must not make the job larger than its dumps show: of ranks that
+// only such files name those count that a list of members has, or, without any list, that follow on each other.
+void JobProgress::find_world_size() {
+  for (const CommGroup& group : groups)
+    for (const std::uint32_t member : group.members)
+      world_size = std::max(world_size, static_cast<std::int64_t>(member) + 1);
+  const bool recorded = world_size > 0;
+  const auto is_known = [](const RankProgress& rank) {
+    return rank.witness != Witness::nothing || rank.end.life != Life::unknown;
+  };
+  for (const auto& [rank, progress] : ranks)
+    if (is_known(progress)) world_size = std::max(world_size, static_cast<std::int64_t>(rank) + 1);
+  for (const auto& [rank, progress] : ranks)
+    if (!recorded && rank == world_size) ++world_size;
+  std::erase_if(ranks, [&](const auto& row) { return !is_known(row.second) && row.first >= world_size; });
 }
 
 std::optional<std::vector<std::uint32_t>> members_from(std::string_view text) {
@@ -103,7 +137,7 @@ std::optional<std::vector<std::uint32_t>> members_from(std::string_view text) {
     }
     const auto member =
         take_number<std::uint32_t>(text, {.least = 0, .most = static_cast<std::uint32_t>(most_ranks - 1)});
-    if (!member || members.size() >= static_cast<std::size_t>(most_ranks)) return std::nullopt;
+    if (!member || members.size() >= most_members) return std::nullopt;
     members.push_back(*member);
   }
   return members;

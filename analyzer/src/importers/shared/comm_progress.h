@@ -63,7 +63,7 @@ enum class Witness : std::uint8_t {
 };
 
 /// What became of the process of a rank.
-enum class Life : std::uint8_t { unknown, running, exited, signalled, vanished, unresponsive };
+enum class Life : std::uint8_t { unknown, running, exited, signalled, vanished };
 
 /// The end of a process as far as it is known.
 struct EndOfProcess {
@@ -85,6 +85,7 @@ struct LastPlace {
 
 struct RankProgress {
   static constexpr std::size_t most_open = 256;
+  static constexpr std::size_t most_pairs = 32768;
 
   Witness witness = Witness::nothing;
   bool whole_history = false;           ///< the recorded calls begin with the first one
@@ -93,7 +94,7 @@ struct RankProgress {
   std::vector<GroupProgress> groups{};  ///< sorted by group
   std::vector<CommCall> open{};         ///< not finished, in the order of the calls: the first most_open
   std::uint64_t open_left_out = 0;
-  std::vector<PairProgress> pairs{};
+  std::vector<PairProgress> pairs{};   ///< sorted; at most most_pairs
   std::int64_t last_call_unix_ns = 0;  ///< 0: not known
   std::int64_t written_unix_ns = 0;    ///< when the dump was written, or later; 0: not known
   EndOfProcess end{};
@@ -103,14 +104,15 @@ struct RankProgress {
   [[nodiscard]] const GroupProgress* in_group(std::uint32_t group) const;
   /// Adds the group if it is new; groups stay sorted.
   [[nodiscard]] GroupProgress& group_row(std::uint32_t group);
-  [[nodiscard]] PairProgress& pair_row(std::uint32_t group, CallWay way, std::int32_t peer);
+  /// Null if there are too many partners already.
+  [[nodiscard]] PairProgress* pair_row(std::uint32_t group, CallWay way, std::int32_t peer);
   [[nodiscard]] const PairProgress* pair(std::uint32_t group, CallWay way, std::int32_t peer) const;
 };
 
 struct CommGroup {
   StringId name{};
   StringId description{};
-  std::vector<std::uint32_t> members{};  ///< global ranks in group order; empty: not recorded
+  std::vector<std::uint32_t> members{};  ///< global ranks in group order; empty: not recorded, or too many in all
   bool is_world = false;                 ///< the default group, of all ranks
   bool members_recorded = true;          ///< false: they are those ranks that are known to use it
   bool has_pairs = false;                ///< some rank made sends or receives in it
@@ -149,12 +151,16 @@ struct JobProgress {
   /// Fills in members that no input recorded, the world size, and how far ranks came whose calls are no longer in the
   /// ring, once all inputs are read.
   void complete();
+  /// Adds a group with members that were not recorded, or with these, unless all groups have too many together.
+  [[nodiscard]] std::uint32_t add_group(CommGroup group);
 
  private:
+  void find_world_size();
+  std::size_t members_listed_ = 0;
   std::unordered_map<std::string, std::uint32_t> rows_;
 };
 
-/// The numbers of a text like "[0, 1, 2]". Nothing if it is something else, or holds more than 2^24.
+/// The numbers of a text like "[0, 1, 2]". Nothing if it is something else, or holds more than 2^20.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> members_from(std::string_view text);
 
 }  // namespace rankscope::analyzer

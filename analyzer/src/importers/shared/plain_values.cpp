@@ -111,6 +111,7 @@ std::span<const ValueRef> PlainValues::items_of(ValueRef value) const {
 ValueRef PlainValues::find(ValueRef map, std::string_view key) const {
   if (!is_map(map)) return none;
   const std::span<const ValueRef> items = items_of(map);
+  if (items.size() > 2 * most_keys) return none;
   for (std::size_t i = items.size(); i >= 2; i -= 2)
     if (text_of(items[i - 2]) == key) return items[i - 1];
   return none;

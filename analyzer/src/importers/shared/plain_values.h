@@ -34,6 +34,7 @@ struct Fault {
 class PlainValues {
  public:
   static constexpr std::size_t most = std::size_t{32} << 20;  ///< nodes, and items of lists and maps
+  static constexpr std::size_t most_keys = 1024;
   static constexpr ValueRef none = 0;
   static constexpr ValueRef no = 1;
   static constexpr ValueRef yes = 2;
@@ -60,7 +61,8 @@ class PlainValues {
   [[nodiscard]] std::optional<std::int64_t> number_of(ValueRef value) const;
   /// Of a list; of a map keys and values in turn.
   [[nodiscard]] std::span<const ValueRef> items_of(ValueRef value) const;
-  /// The last value of a key; `none` if there is no such key.
+  /// The last value of a key; `none` if there is no such key, or if there are more than `most_keys`: no map in which
+  /// keys are looked up has so many, and one that many places refer to must not be searched again and again.
   [[nodiscard]] ValueRef find(ValueRef map, std::string_view key) const;
 
  private:

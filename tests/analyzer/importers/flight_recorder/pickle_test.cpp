@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "importers/flight_recorder/dump.h"
 #include "importers/shared/json_values.h"
 
 namespace rankscope::analyzer::flight_recorder {
@@ -93,6 +94,48 @@ TEST(Pickle, AMemoBombStaysSmall) {
   const auto root = read_pickle("\x80\x02("s + bytes.substr(2) + "t."s, values);
   ASSERT_TRUE(root) << root.error().why;
   EXPECT_EQ(values.items_of(*root).size(), 61U);
+}
+
+// A dump whose value for `key` is a list of that many references to one value.
+std::string dump_of_references(std::string_view key, std::string_view value, std::size_t count) {
+  std::string bytes = "\x80\x02}("s;
+  const auto add_text = [&bytes](std::string_view text) {
+    bytes += "\x8c"s + static_cast<char>(text.size()) + std::string{text};
+  };
+  add_text("version");
+  add_text("2.10");
+  add_text(key);
+  bytes += "]";
+  bytes += std::string{value} + "q\x01"s + "0(";  // stored, and taken off again
+  for (std::size_t i = 0; i < count; ++i) bytes += "h\x01";
+  return bytes + "eu.";
+}
+
+TEST(Dump, MoreOperationsThanAnyJobHasAreRefused) {
+  PlainValues values;
+  const std::string bytes = dump_of_references("entries", "}", (std::size_t{1} << 20) + 1);
+  const auto root = read_pickle(bytes, values);
+  ASSERT_TRUE(root) << root.error().why;
+  const auto dump = dump_from(values, *root);
+  ASSERT_FALSE(dump);
+  EXPECT_EQ(dump.error().kind, FaultKind::refused);
+  EXPECT_THAT(dump.error().why, HasSubstr("has more than 1048576 operations"));
+}
+
+TEST(Dump, AFewReferencesAreRead) {
+  PlainValues values;
+  const std::string bytes = dump_of_references("entries", "}", 3);
+  const auto root = read_pickle(bytes, values);
+  ASSERT_TRUE(root) << root.error().why;
+  const auto dump = dump_from(values, *root);
+  ASSERT_TRUE(dump) << dump.error().why;
+  EXPECT_EQ(dump->entries.size(), 3U);
+}
+
+TEST(Pickle, AValueThatIsRepeatedTooOftenIsRefused) {
+  const auto repeated = read("\x80\x02N"s + std::string(PlainValues::most + 1, '2') + '.');
+  ASSERT_FALSE(repeated);
+  EXPECT_EQ(repeated.error().kind, FaultKind::refused);
 }
 
 TEST(JsonValues, ACutAndADamagedFileAreToldApart) {

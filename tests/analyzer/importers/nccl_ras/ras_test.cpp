@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
+#include "analyzer/hang/written_dumps.h"
 #include "rankscope/analyzer/hang/hang.h"
 #include "rankscope/core/format.h"
 #include "support/temporary_folder.h"
@@ -57,6 +59,46 @@ TEST(NcclRas, ARankThatIsConsideredDeadIsNamed) {
   EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{2}));
   EXPECT_EQ(report.roots[0].certainty, HangCertainty::likely);
   EXPECT_THAT(report.roots[0].evidence, HasSubstr("4711"));
+}
+
+TEST(NcclRas, ARankThatDoesNotAnswerIsAGuess) {
+  const HangReport report = judged_answer(ras_answer(
+      ras_rank(0, 10) + "," + ras_rank(1, 9),
+      R"({"rank": 2, "host": "10.0.0.2", "pid": 4711, "cuda_dev": 0, "nvml_dev": 0, "status": {"unresponsive": true, "considered_dead": false}})"));
+  EXPECT_NE(report.verdict, HangVerdict::crash);
+  ASSERT_FALSE(report.roots.empty());
+  for (const HangRoot& root : report.roots) EXPECT_EQ(root.certainty, HangCertainty::guess) << root.evidence;
+}
+
+TEST(NcclRas, ADumpSaysMoreThanAnAnswer) {
+  const testing::TemporaryFolder folder;
+  testing::write_dumps(
+      "@group 0 default_pg 0,1,2\n0 0 all_reduce 2 open\n1 0 all_reduce 1 done\n2 0 all_reduce 2 open\n",
+      folder.path());
+  std::ofstream{folder / "ras.json"} << ras_answer(
+      ras_rank(0, 10) + "," + ras_rank(1, 10),
+      R"({"rank": 2, "host": "10.0.0.2", "pid": 4711, "status": {"unresponsive": true, "considered_dead": true}})");
+  const std::filesystem::path path = folder.path();
+  const auto report = judge_dumps(std::span{&path, 1}, {});
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->roots.size(), 1U);
+  EXPECT_THAT(report->roots[0].ranks, ElementsAre(RankId{1}));
+  EXPECT_EQ(report->roots[0].kind, HangKind::never_came);
+}
+
+TEST(NcclRas, RanksOfASmallerCommunicatorAreNotThoseOfTheJob) {
+  const testing::TemporaryFolder folder;
+  testing::write_dumps(
+      "@group 0 default_pg 0,1,2,3\n0 0 all_reduce 2 open\n1 0 all_reduce 2 open\n2 0 all_reduce 2 open\n",
+      folder.path());
+  std::ofstream{folder / "ras.json"} << ras_answer(ras_rank(0, 10) + "," + ras_rank(1, 9) + "," + ras_rank(2, 10), "");
+  const std::filesystem::path path = folder.path();
+  const auto report = judge_dumps(std::span{&path, 1}, {});
+  ASSERT_TRUE(report) << report.error().message;
+  ASSERT_EQ(report->roots.size(), 1U);
+  EXPECT_THAT(report->roots[0].ranks, ElementsAre(RankId{3}));
+  ASSERT_EQ(report->losses.size(), 1U);
+  EXPECT_EQ(report->losses[0].counter, "ras_not_used");
 }
 
 TEST(NcclRas, EqualCountsNameNobody) {

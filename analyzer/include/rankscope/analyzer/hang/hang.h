@@ -100,6 +100,7 @@ struct HangLoss {
 
 struct HangReport {
   HangVerdict verdict = HangVerdict::cannot_tell;
+  bool has_ended = false;         ///< a recording whose job has ended
   std::string why_not_told{};     ///< set for cannot_tell
   std::int64_t world_size = 0;    ///< 0: not known
   std::int64_t inputs = 0;        ///< dumps that were read; of a recording its ranks
@@ -122,6 +123,8 @@ struct HangReport {
 /// Schema rankscope.hang/1, in docs/hang.md; deterministic.
 [[nodiscard]] std::string render_hang_json(const HangReport& report);
 [[nodiscard]] std::string render_hang_html(const HangReport& report);
+/// "rank 3 never came to all_reduce 12 of the default group"
+[[nodiscard]] std::string hang_clause(const HangRoot& root);
 /// The verdict as a sentence: "Ranks 9, 14 never came to all_to_all 44791 of group 72 …".
 [[nodiscard]] std::string hang_headline(const HangReport& report);
 
