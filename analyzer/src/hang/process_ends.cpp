@@ -140,29 +140,27 @@ void EndsOfRun::Earliest::add(RankId whose, RunTime when) {
 
 EndsOfRun::EndsOfRun(const Run& run, const ClockTrust& clocks)
     : run_(run), comparable_(clocks.comparable(run.ranks())), ends_(process_ends_of(run)) {
-  find_waits();
   for (const RankId rank : run.ranks())
     if (has_bad_ending(run.process_of(rank))) bad_end_.add(rank, end_time(rank));
+  waited_since_.resize(run.ranks().size());
+  if (bad_end_.first) find_waits();
 }
 
 /// When the others of each rank began to wait for ever in a call that it takes part in.
 void EndsOfRun::find_waits() {
-  waited_since_.resize(run_.ranks().size());
   std::vector<Earliest> of_group(run_.groups().size());
-  for (const RankId rank : run_.ranks()) {
-    for (const Collective* const call : calls_of(run_, rank)) {
-      if (call->state == CommState::finished) continue;
-      const RunTime since = call->state == CommState::started ? call->started : call->enqueued;
-      const std::string_view op = run_.text(call->op);
-      if (op != "send" && op != "recv") {
-        of_group[call->group.index()].add(rank, since);
-        continue;
-      }
-      const auto peer = std::ranges::lower_bound(run_.ranks(), call->peer, {},
-                                                 [](RankId one) { return static_cast<std::int64_t>(one.value); });
-      if (peer != run_.ranks().end() && peer->value == call->peer)
-        waited_since_[static_cast<std::size_t>(peer - run_.ranks().begin())].add(rank, since);
+  for (const Collective& call : run_.collectives()) {
+    if (call.state == CommState::finished || !is_call_of_rank(run_, call)) continue;
+    const RunTime since = call.state == CommState::started ? call.started : call.enqueued;
+    const std::string_view op = run_.text(call.op);
+    if (op != "send" && op != "recv") {
+      of_group[call.group.index()].add(call.rank, since);
+      continue;
     }
+    const auto peer = std::ranges::lower_bound(run_.ranks(), call.peer, {},
+                                               [](RankId one) { return static_cast<std::int64_t>(one.value); });
+    if (peer != run_.ranks().end() && peer->value == call.peer)
+      waited_since_[static_cast<std::size_t>(peer - run_.ranks().begin())].add(call.rank, since);
   }
   for (std::size_t i = 0; i < of_group.size(); ++i) {
     if (!of_group[i].first) continue;

@@ -184,16 +184,18 @@ std::string RunProgress::host_words(RankId rank) const {
 
 }  // namespace
 
+// A rank that was started again has calls of its earlier process, too.
+bool is_call_of_rank(const Run& run, const Collective& call) {
+  const LaneId lane = call.lane.is_set() ? call.lane : call.enqueued_on;
+  return call.rank.is_set() && call.group.is_set() && is_shared(run, call) &&
+         (!lane.is_set() || run.lane(lane).process == run.process_row_of(call.rank));
+}
+
 std::vector<const Collective*> calls_of(const Run& run, RankId rank) {
-  // A rank that was started again has calls of its earlier process, too.
-  const auto is_own = [&run, own = run.process_row_of(rank)](const Collective& call) {
-    const LaneId lane = call.lane.is_set() ? call.lane : call.enqueued_on;
-    return !lane.is_set() || run.lane(lane).process == own;
-  };
   std::vector<const Collective*> calls;
   const auto first = std::ranges::lower_bound(run.collectives(), rank, {}, &Collective::rank);
   for (auto call = first; call != run.collectives().end() && call->rank == rank; ++call)
-    if (call->group.is_set() && is_shared(run, *call) && is_own(*call)) calls.push_back(&*call);
+    if (is_call_of_rank(run, *call)) calls.push_back(&*call);
   std::ranges::stable_sort(calls, {}, &Collective::enqueued);
   return calls;
 }
