@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "live_hang.h"
 #include "rankscope/collectors/sources.h"
 #include "say.h"
 #include "within.h"
@@ -69,6 +70,12 @@ void add_limits(CLI::App& app, RecordOptions& options) {
                  "stop recording after this many seconds, while the command continues; 0 for never")
       ->capture_default_str()
       ->check(within<double>({}));
+  app.add_option("--hang-after", options.hang_after_s,
+                 "if no rank records an event for this many seconds, print and record which rank stopped first "
+                 "(docs/hang.md), while the command continues; 0 for never")
+      ->capture_default_str()
+      ->check(within<double>({}));
+  app.add_option("--on-hang", options.on_hang, "with --hang-after: also run this shell command then")->check(not_empty);
 }
 
 void add_details(CLI::App& app, RecordOptions& options) {
@@ -119,7 +126,9 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
 }
 
 int record(const RecordOptions& options) {
-  const auto outcome = collectors::run_recorded(options);
+  RecordOptions with_judge = options;
+  with_judge.judge_hang = judge_live_hang;
+  const auto outcome = collectors::run_recorded(with_judge);
   return outcome ? outcome->status : say(outcome.error());
 }
 
