@@ -227,6 +227,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {recorder_threads_refused, "recorder_threads_refused", error,
      "The recorder could not start its thread, or started it only at a later attempt, so samples are missing and "
      "events may have been lost. Allow more threads (ulimit -u, or the pids limit of the container or job)."},
+    {events_thinned, "events_thinned", info,
+     "Old events were thinned out while the job ran, as --keep or its default asks for. For the steps before the "
+     "first complete one, the recording has sums per rank and step instead. Record with a larger --keep to keep more."},
 }};
 
 constexpr bool in_order() {

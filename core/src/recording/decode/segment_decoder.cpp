@@ -34,6 +34,8 @@ bool shows_in_row(RecordType type) {
     case RecordType::comm_device_times:
     case RecordType::comm_attribute_int:
     case RecordType::comm_attribute_text:
+    case RecordType::step_sums:
+    case RecordType::thinned:
       return false;
     case RecordType::push:
     case RecordType::pop:
@@ -130,8 +132,8 @@ void RangeDecoder::close(const Known& known, std::uint64_t handle, std::uint64_t
   add(known.range, handle, end, known.end ? std::uint8_t{0} : span_flag::cut_end);
 }
 
-void RangeDecoder::finish(std::uint64_t last_ticks) {
-  builder_.quality().add(Counter::pop_without_push, early_ends_.size());
+void RangeDecoder::finish(std::uint64_t last_ticks, Starts starts) {
+  if (starts == Starts::all) builder_.quality().add(Counter::pop_without_push, early_ends_.size());
   std::vector<std::pair<std::uint64_t, Known>> rest{known_.begin(), known_.end()};
   std::ranges::sort(rest, {}, [](const auto& entry) {
     const Range& range = entry.second.range;
@@ -143,6 +145,7 @@ void RangeDecoder::finish(std::uint64_t last_ticks) {
 struct SegmentDecoder::Thread {
   LaneId lane;
   std::int64_t os_thread = 0;
+  bool holds_sums = false;      // of other threads, in place of their chunks
   std::vector<StringId> names;  // of the current chunk
   std::vector<OpenSpan> open;
   std::optional<std::uint32_t> mark;  // ticket of the latest one
@@ -161,9 +164,11 @@ SegmentDecoder::SegmentDecoder(RunBuilder& builder, const SegmentFile& segment, 
       ranges_(builder, clock, process_),
       devices_(builder, segment, clock, process_),
       comm_(builder, clock, whose.communicators, whose.rank),
+      full_(whose.full),
       last_ticks_(segment.fixed.first_pair.ticks) {}
 
 std::uint64_t SegmentDecoder::decode() {
+  devices_.leave_out_before(full_.since);
   std::vector<std::pair<std::size_t, std::size_t>> threads;  // [first, last) chunk
   const auto& chunks = segment_.chunks;
   for (std::size_t first = 0, last = 0; first < chunks.size(); first = last) {
@@ -173,14 +178,18 @@ std::uint64_t SegmentDecoder::decode() {
   for (const auto& [first, last] : threads) decode_thread(first, last);
   count_missing_chunks();
   finish_spans();
-  ranges_.finish(last_ticks_);
+  add_step_sums();
+  ranges_.finish(last_ticks_, full_.since ? RangeDecoder::Starts::some : RangeDecoder::Starts::all);
   devices_.finish();
-  comm_.finish(devices_, {process_, last_ticks_, was_switched_off()});
+  comm_.finish(devices_, {process_, last_ticks_, full_.since.has_value() || was_switched_off()});
+  for (const ThinnedFields& fields : segment_.thinned) left_out_ += fields.events;
+  builder_.quality().add(Counter::events_thinned, left_out_);
   for (const auto& [counter, total] : totals_) builder_.quality().add(counter, total);
   Process& process = builder_.process(process_);
   process.recorded = {run_time(segment_.fixed.first_pair.ticks), run_time(last_ticks_)};
   if (const auto seen = devices_.seen())
     process.recorded = {std::min(process.recorded.begin, seen->begin), std::max(process.recorded.end, seen->end)};
+  if (full_.since) process.recorded.begin = std::clamp(*full_.since, process.recorded.begin, process.recorded.end);
   return added_ + ranges_.added() + devices_.added() + comm_.added();
 }
 
@@ -191,13 +200,16 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
   Thread thread;
   thread.os_thread = first.os_thread;
   const std::span<const Chunk> chunks{&first, last_chunk - first_chunk};
-  if (std::ranges::any_of(chunks, fills_a_row)) thread.lane = devices_.thread_lane(first.os_thread);
+  thread.holds_sums = first.thread == sums_thread;
+  if (!thread.holds_sums && std::ranges::any_of(chunks, fills_a_row)) thread.lane = devices_.thread_lane(first.os_thread);
   std::uint32_t expected = 0;
   for (std::size_t i = first_chunk; i < last_chunk; ++i) {
     // Behind a missing chunk nobody knows which of the open spans ended in it.
     if (segment_.chunks[i].sequence != expected) {
-      note_gap(std::uint64_t{segment_.chunks[i].sequence} - expected,
-               i > first_chunk ? &segment_.chunks[i - 1] : nullptr, segment_.chunks[i]);
+      const std::uint64_t missing = std::uint64_t{segment_.chunks[i].sequence} - expected;
+      const std::uint64_t thinned = thinned_among(segment_, first.thread, expected, segment_.chunks[i].sequence);
+      if (missing > thinned)
+        note_gap(missing - thinned, i > first_chunk ? &segment_.chunks[i - 1] : nullptr, segment_.chunks[i]);
       close_all(thread, thread.last_ticks);
       thread.mark.reset();
     }
@@ -240,8 +252,59 @@ void SegmentDecoder::push(Thread& thread, const Record& record) {
   thread.open.push_back({builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks});
 }
 
+/// True for an event of the time of which only sums are used. Samples are used from the beginning on.
+bool SegmentDecoder::is_left_out(const Record& record) {
+  if (!full_.since) return false;
+  switch (static_cast<RecordType>(record.head.type)) {
+    case RecordType::push:
+    case RecordType::range_start:
+    case RecordType::mark:
+    case RecordType::comm_enqueued:
+      if (run_time(record.word(0)) >= *full_.since) return false;
+      ++left_out_;
+      return true;
+    case RecordType::comm_started:
+    case RecordType::comm_finished:
+    case RecordType::comm_returned:
+    case RecordType::range_end:
+      return run_time(record.word(0)) < *full_.since;
+    default:
+      return false;
+  }
+}
+
+/// A span for each step that is there as sums only, on the thread that marked it.
+void SegmentDecoder::add_step_sums() {
+  if (!full_.first_step) return;
+  for (const StepSums& sums : segment_.step_sums) {
+    const StepSumsFields& fields = sums.fields;
+    if (fields.index >= *full_.first_step) continue;
+    const LaneId lane = devices_.thread_lane(fields.os_thread);
+    const TimeRange time{run_time(fields.begin), std::max(run_time(fields.begin), run_time(fields.end))};
+    const std::uint32_t ticket = builder_.add_span(lane, kind_of(sums.kind), builder_.intern(sums.name), time);
+    const auto add = [&](std::string_view key, std::int64_t value) {
+      builder_.add_attribute(ticket, builder_.intern(key), value);
+    };
+    add("index", fields.index);
+    add("thinned", 1);
+    add("window_ns", std::max((run_time(fields.window_end) - time.begin).count(), std::int64_t{0}));
+    add("compute_ns", fields.compute_ns);
+    add("communication_ns", fields.communication_ns);
+    add("copies_ns", fields.copies_ns);
+    add("data_ns", fields.data_ns);
+    add("wait_ns", fields.wait_ns);
+    add("bytes", fields.bytes);
+    add("operations", fields.operations);
+    ++added_;
+  }
+}
+
 // A row or two for each type. NOLINTNEXTLINE(readability-function-size)
 void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
+  if (is_left_out(record)) {
+    if (record.head.type == static_cast<std::uint8_t>(RecordType::mark)) thread.mark.reset();
+    return;
+  }
   const std::uint64_t ticks = record.word(0);
   const StringId name = thread.name(record.head.name);
   switch (static_cast<RecordType>(record.head.type)) {
@@ -286,6 +349,7 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
     case RecordType::comm_device_times:
       return comm_.device_times(record);
     case RecordType::thread_name:
+      if (thread.holds_sums) thread.lane = devices_.thread_lane(static_cast<std::int64_t>(record.word(1)));
       return builder_.rename_lane(thread.lane, builder_.text(name),
                                   record.head.code == 1 ? LaneKind::comm : LaneKind::thread);
     case RecordType::metadata:
@@ -302,6 +366,8 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       return devices_.device(record, thread.names);
     case RecordType::anchor:
     case RecordType::communicator:
+    case RecordType::step_sums:
+    case RecordType::thinned:
       return;  // known since the file was opened
   }
   builder_.quality().add(Counter::records_unknown);
@@ -359,7 +425,7 @@ void SegmentDecoder::note_total(Counter counter, std::string_view total) {
 
 void SegmentDecoder::pop(Thread& thread, std::uint64_t ticks) {
   saw(thread.last_ticks = ticks);
-  if (thread.open.empty()) return builder_.quality().add(Counter::pop_without_push);
+  if (thread.open.empty()) return full_.since ? void() : builder_.quality().add(Counter::pop_without_push);
   builder_.end_span(thread.open.back().ticket, run_time(ticks));
   thread.open.pop_back();
 }

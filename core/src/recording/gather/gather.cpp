@@ -134,7 +134,8 @@ void seal(Page& page, SegmentStatic fixed, bool is_damaged) {
 /// Returns how many secrets were hidden.
 std::uint64_t write_header(std::ostream& out, const SegmentFile& segment, Texts texts) {
   Page page{};
-  std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
+  // The ring of runs to write to again means nothing any more.
+  std::memcpy(page.data(), segment.file.bytes().data(), offsetof(SegmentHeader, handed_back));
   // What was cut stays missed: a reader finds fewer chunks than there should be.
   const std::uint64_t lost = segment.quality.of(Counter::chunks_corrupt) + segment.quality.of(Counter::segment_cut);
   set_field(page, offsetof(SegmentHeader, packed_chunks), static_cast<std::uint32_t>(segment.chunks.size() + lost));

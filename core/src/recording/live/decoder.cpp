@@ -15,25 +15,6 @@
 namespace rankscope::recording {
 namespace {
 
-/// Of a step, or of a stretch of one layer.
-struct Edge {
-  HostTime time;
-  std::uint8_t layer;
-  std::int8_t change;  ///< 1 at the begin, -1 at the end
-};
-constexpr std::uint8_t step_layer = live_layer_count;
-
-void add_edges(std::vector<Edge>& edges, HostTime begin, HostTime end, std::uint8_t layer) {
-  if (end <= begin) return;
-  edges.push_back({begin, layer, 1});
-  edges.push_back({end, layer, -1});
-}
-
-nanoseconds& part_of(LiveSplit& split, std::size_t layer) {
-  const std::array parts{&split.compute, &split.communication, &split.copies, &split.data, &split.wait, &split.other};
-  return *parts[layer];
-}
-
 constexpr std::size_t most_comm = 1U << 16;     // started, not finished
 constexpr nanoseconds lookback{1'000'000'000};  // threads are read one after the other, not at one moment
 
@@ -69,61 +50,18 @@ SpanKind kind_from(std::uint8_t code) { return code < span_kind_count ? static_c
 
 }  // namespace
 
-// Sweep over the edges: between two neighbouring ones the set of layers is constant.
-void split_steps(std::span<LiveStep> steps, std::span<const LiveStretch> stretches) {
-  std::vector<Edge> edges;
-  for (LiveStep& step : steps) {
-    step.split = LiveSplit{};
-    add_edges(edges, step.begin, step.begin + step.duration, step_layer);
-  }
-  for (const LiveStretch& stretch : stretches)
-    add_edges(edges, stretch.begin, stretch.end, static_cast<std::uint8_t>(stretch.layer));
-  std::ranges::sort(edges, {}, &Edge::time);
-  std::array<int, live_layer_count + 1> open{};
-  auto step = steps.begin();
-  HostTime now{};
-  for (const Edge& edge : edges) {
-    if (open[step_layer] > 0 && edge.time > now) {
-      while (step->begin + step->duration <= now) ++step;
-      const auto* const top = std::ranges::find_if(open, [](int count) { return count > 0; });
-      part_of(*step->split, static_cast<std::size_t>(top - open.data())) += edge.time - now;
-    }
-    now = edge.time;
-    open[edge.layer] += edge.change;
-  }
-}
-
-void LiveSeries::add(HostTime time, double value) {
-  if (!values_.empty() && time < values_.back().time + stretch_) {
-    values_.back().value = std::max(values_.back().value, value);
-    return;
-  }
-  if (values_.size() >= most_) halve();
-  values_.push_back({time, value});
-}
-
-void LiveSeries::halve() {
-  stretch_ *= 2;
-  std::vector<LiveValue> rest;
-  for (const LiveValue& value : values_) {
-    if (!rest.empty() && value.time < rest.back().time + stretch_)
-      rest.back().value = std::max(rest.back().value, value.value);
-    else
-      rest.push_back(value);
-  }
-  if (rest.size() >= most_) rest.erase(rest.begin());  // samples that are far apart: the oldest goes
-  values_ = std::move(rest);
-}
-
-LiveDecoder::LiveDecoder(const SegmentStatic& fixed, const LiveLimits& limits)
+LiveDecoder::LiveDecoder(const SegmentStatic& fixed, const LiveLimits& limits, StepLength length)
     : fixed_(fixed),
       limits_(limits),
+      length_(length),
       clock_({fixed.first_pair}, fixed.ticks_per_ns),
       last_pair_(fixed.first_pair),
       latest_(clock_.host_time(fixed.first_pair.ticks)) {}
 
 void LiveDecoder::take(const LivePiece& piece) {
-  if (piece.begins_chunk) threads_[piece.thread].names.clear();
+  Thread& thread = threads_[piece.thread];
+  thread.os_thread = piece.os_thread;
+  if (piece.begins_chunk) thread.names.clear();
   RecordWalk walk{piece.payload};
   for (Record record{}; walk.next(record);) take_record(piece.thread, record);
 }
@@ -142,10 +80,11 @@ void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
       return number_step(thread, record);
     case RecordType::mark:
     case RecordType::range_start:
-    case RecordType::comm_enqueued:
       ++events_;
       static_cast<void>(saw(ticks));
       return;
+    case RecordType::comm_enqueued:
+      return enqueued(thread, record);
     case RecordType::comm_started:
       if (comm_.size() >= most_comm) comm_.clear();  // they will never finish
       comm_.try_emplace(record.word(1), saw(ticks));
@@ -180,6 +119,8 @@ void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
     case RecordType::comm_returned:
     case RecordType::comm_device_times:
     case RecordType::communicator:
+    case RecordType::step_sums:
+    case RecordType::thinned:
       return;  // and nothing else of what a newer version writes
   }
 }
@@ -223,7 +164,12 @@ void LiveDecoder::push(std::uint32_t number, const Record& record) {
   const auto index = step_number(number, kind, is_named ? thread.names[record.head.name] : std::string_view{});
   if (layer_of(kind)) account(number, time);
   if (index) thread.in_step = true;
-  thread.open.push_back({.kind = kind, .is_step = index.has_value(), .begin = time, .index = index.value_or(0)});
+  thread.open.push_back({.kind = kind,
+                         .is_step = index.has_value(),
+                         .begin = time,
+                         .index = index.value_or(0),
+                         .ticks = record.word(0)});
+  if (index && is_named) thread.open.back().name = thread.names[record.head.name];
 }
 
 void LiveDecoder::pop(std::uint32_t number, std::uint64_t ticks) {
@@ -235,7 +181,7 @@ void LiveDecoder::pop(std::uint32_t number, std::uint64_t ticks) {
   thread.open.pop_back();
   if (!open.is_step) return;
   thread.in_step = false;
-  if (number == step_thread_) end_step(open, time);
+  if (number == step_thread_) end_step(thread, open, ticks);
 }
 
 void LiveDecoder::number_step(Thread& thread, const Record& record) {
@@ -244,13 +190,68 @@ void LiveDecoder::number_step(Thread& thread, const Record& record) {
 }
 
 /// A negative number is that of the time behind the last step.
-void LiveDecoder::end_step(const Open& step, HostTime end) {
+void LiveDecoder::end_step(const Thread& thread, const Open& step, std::uint64_t end_ticks) {
+  const HostTime end = clock_.host_time(end_ticks);
   if (step.index < 0 || end < step.begin) return;
+  if (length_ == StepLength::to_the_next && !steps_.empty() && !steps_.back().is_followed) {
+    Ended& before = steps_.back();
+    before.is_followed = true;
+    if (before.step.index + 1 == step.index && before.step.begin < step.begin) {
+      before.step.duration = step.begin - before.step.begin;
+      before.sums.fields.window_end = step.ticks;
+    }
+  }
   ++step_count_;
-  steps_.push_back({.index = step.index, .begin = step.begin, .duration = end - step.begin});
+  Ended& ended = steps_.emplace_back(
+      Ended{.step = {.index = step.index, .begin = step.begin, .duration = end - step.begin}});
+  ended.sums.kind = static_cast<std::uint8_t>(step.kind);
+  ended.sums.name = step.name;
+  ended.sums.fields.begin = step.ticks;
+  ended.sums.fields.end = ended.sums.fields.window_end = end_ticks;
+  ended.sums.fields.index = step.index;
+  ended.sums.fields.os_thread = thread.os_thread;
   unsettled_ = std::min(unsettled_ + 1, limits_.steps);
   if (steps_.size() > limits_.steps) steps_.pop_front();
 }
+
+void LiveDecoder::enqueued(const Thread& thread, const Record& record) {
+  ++events_;
+  const HostTime time = saw(record.word(0));
+  if (length_ == StepLength::span) return;
+  CommEnqueued fields{};
+  std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
+  const bool is_announced = fields.members < thread.names.size() && !thread.names[fields.members].empty();
+  if (enqueued_.size() >= most_comm) enqueued_.pop_front();  // of no step
+  enqueued_.push_back({time, std::max<std::int64_t>(fields.bytes, 0), is_announced});
+}
+
+/// What both the program and its library reported counts once.
+void LiveDecoder::settle_sums(Ended& ended) {
+  if (!ended.step.split) return;
+  const HostTime begin = ended.step.begin;
+  const HostTime end = begin + ended.step.duration;
+  std::array<std::int64_t, 2> bytes{};
+  std::array<std::int64_t, 2> operations{};
+  for (const Enqueued& one : enqueued_) {
+    if (one.time < begin || one.time >= end) continue;
+    bytes[one.is_announced ? 1 : 0] += one.bytes;
+    ++operations[one.is_announced ? 1 : 0];
+  }
+  std::erase_if(enqueued_, [end](const Enqueued& one) { return one.time < end; });
+  const std::size_t used = operations[1] > 0 ? 1 : 0;
+  const LiveSplit& split = *ended.step.split;
+  StepSumsFields& fields = ended.sums.fields;
+  fields.compute_ns = split.compute.count();
+  fields.communication_ns = split.communication.count();
+  fields.copies_ns = split.copies.count();
+  fields.data_ns = split.data.count();
+  fields.wait_ns = split.wait.count();
+  fields.bytes = bytes[used];
+  fields.operations = operations[used];
+  settled_.push_back({ended.sums, begin, end});
+}
+
+std::vector<SettledStep> LiveDecoder::take_settled() { return std::exchange(settled_, {}); }
 
 /// Gives the time since the last change to the innermost span that is work, or a wait.
 void LiveDecoder::account(std::uint32_t number, HostTime until) {
@@ -317,26 +318,34 @@ void LiveDecoder::settle() {
   }
   const nanoseconds delay = has_device_ ? limits_.device_delay : limits_.host_delay;
   const auto first = steps_.end() - static_cast<std::ptrdiff_t>(unsettled_);
-  const auto last = std::find_if(first, steps_.end(),
-                                 [&](const LiveStep& step) { return step.begin + step.duration + delay > latest_; });
+  const auto last = std::find_if(first, steps_.end(), [&](const Ended& one) { return !is_over(one, delay); });
   if (first != last) {
     std::vector<LiveStretch> stretches = device_;
     for (const LiveStretch& stretch : host_)
       if (!has_device_ || stretch.layer == LiveLayer::data || stretch.layer == LiveLayer::wait)
         stretches.push_back(stretch);
-    std::vector<LiveStep> steps(first, last);
+    std::vector<LiveStep> steps;
+    for (auto one = first; one != last; ++one) steps.push_back(one->step);
     split_steps(steps, stretches);
-    for (LiveStep& step : steps)
-      if (step.begin < complete_since_) step.split.reset();
-    std::ranges::copy(steps, first);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      Ended& ended = first[static_cast<std::ptrdiff_t>(i)];
+      if (steps[i].begin >= complete_since_) ended.step.split = steps[i].split;
+      if (length_ == StepLength::to_the_next) settle_sums(ended);
+    }
   }
   unsettled_ = static_cast<std::size_t>(steps_.end() - last);
   HostTime oldest = latest_;
-  if (last != steps_.end()) oldest = last->begin;
+  if (last != steps_.end()) oldest = last->step.begin;
   if (const auto thread = threads_.find(step_thread_); thread != threads_.end())
     for (const Open& open : thread->second.open)
       if (open.is_step) oldest = std::min(oldest, open.begin);
   drop_old(std::min(oldest, latest_ - delay) - lookback);
+}
+
+/// Nothing more will be reported about it.
+bool LiveDecoder::is_over(const Ended& ended, nanoseconds delay) const {
+  const bool has_end = length_ == StepLength::span || ended.is_followed;
+  return has_end && ended.step.begin + ended.step.duration + delay <= latest_;
 }
 
 void LiveDecoder::drop_old(HostTime oldest) {
@@ -355,7 +364,7 @@ LiveProcess LiveDecoder::process(const SegmentCounters& counters) const {
   process.events = events_;
   process.dropped = counters.events_dropped;
   process.steps = step_count_;
-  process.last.assign(steps_.begin(), steps_.end());
+  for (const Ended& ended : steps_) process.last.push_back(ended.step);
   for (const auto& [name, series] : memory_)
     if (!series.values().empty()) process.memory.push_back({name, series.values()});
   return process;

@@ -43,14 +43,28 @@ class LiveSeries {
   std::vector<LiveValue> values_;
 };
 
+/// What a step lasts: its span, or up to the next step if that has the next number.
+enum class StepLength : std::uint8_t { span, to_the_next };
+
+/// A step that was accounted for, as it is stored in place of its events.
+struct SettledStep {
+  StepSums sums;
+  HostTime begin{};
+  HostTime end{};  ///< of its window
+};
+
 class LiveDecoder {
  public:
-  LiveDecoder(const SegmentStatic& fixed, const LiveLimits& limits);
+  LiveDecoder(const SegmentStatic& fixed, const LiveLimits& limits, StepLength length = StepLength::span);
 
   void take(const LivePiece& piece);
   /// Accounts for the steps about which nothing more will be reported. After each round of pieces.
   void settle();
   [[nodiscard]] LiveProcess process(const SegmentCounters& counters) const;
+  /// Steps to the next that were settled since the last call; without those that could not be split.
+  [[nodiscard]] std::vector<SettledStep> take_settled();
+  /// True if something marked a step.
+  [[nodiscard]] bool has_steps() const { return source_ != Steps::none; }
 
  private:
   struct Open {
@@ -58,8 +72,22 @@ class LiveDecoder {
     bool is_step = false;
     HostTime begin{};
     std::int64_t index = 0;
+    std::uint64_t ticks = 0;
+    std::string name{};  ///< of a step
+  };
+  /// An ended step with what take_settled() returns of it.
+  struct Ended {
+    LiveStep step;
+    StepSums sums{};
+    bool is_followed = false;  ///< by the step with the next number
+  };
+  struct Enqueued {
+    HostTime time{};
+    std::int64_t bytes = 0;
+    bool is_announced = false;  ///< by the program, not by a communication library
   };
   struct Thread {
+    std::int64_t os_thread = 0;
     std::vector<std::string> names;  // of the current chunk
     std::vector<Open> open;
     HostTime now{};  // up to here its time is accounted for
@@ -75,7 +103,10 @@ class LiveDecoder {
   void number_step(Thread& thread, const Record& record);
   /// Whether a span of this thread is a step, and with which number.
   [[nodiscard]] std::optional<std::int64_t> step_number(std::uint32_t number, SpanKind kind, std::string_view name);
-  void end_step(const Open& step, HostTime end);
+  void end_step(const Thread& thread, const Open& step, std::uint64_t end_ticks);
+  void enqueued(const Thread& thread, const Record& record);
+  void settle_sums(Ended& ended);
+  [[nodiscard]] bool is_over(const Ended& ended, nanoseconds delay) const;
   void account(std::uint32_t number, HostTime until);
   void add(LiveLayer layer, HostTime begin, HostTime end);
   void comm_ended(std::uint64_t uid, HostTime end);
@@ -86,6 +117,7 @@ class LiveDecoder {
 
   SegmentStatic fixed_;
   LiveLimits limits_;
+  StepLength length_;
   TickMap clock_;
   ClockPair last_pair_;
   std::optional<Anchor> anchor_;  // of the activities' clock
@@ -98,7 +130,9 @@ class LiveDecoder {
   HostTime complete_since_{};  // of stretches before that some were left out
   Steps source_ = Steps::none;
   std::uint32_t step_thread_ = 0;
-  std::deque<LiveStep> steps_;
+  std::deque<Ended> steps_;
+  std::vector<SettledStep> settled_;
+  std::deque<Enqueued> enqueued_;
   std::size_t unsettled_ = 0;  // of these, at their end
   std::uint64_t step_count_ = 0;
   std::map<std::string, LiveSeries, std::less<>> memory_;

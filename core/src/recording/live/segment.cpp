@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -25,6 +28,10 @@ LiveSegment::LiveSegment(LiveSegment&& other) noexcept
       chunks_(std::move(other.chunks_)),
       found_(std::move(other.found_)),
       next_sequence_(std::move(other.next_sequence_)),
+      missing_(std::move(other.missing_)),
+      runs_(other.runs_),
+      reused_(other.reused_),
+      ended_(std::move(other.ended_)),
       next_chunk_(other.next_chunk_),
       taken_(other.taken_),
       behind_(other.behind_),
@@ -61,6 +68,7 @@ bool LiveSegment::read_page() {
     next_chunk_ = fixed->header_bytes;
   }
   counters_ = read_counters(page);
+  std::memcpy(runs_.data(), page.data() + offsetof(SegmentHeader, runs), sizeof runs_);
   return true;
 }
 
@@ -76,6 +84,30 @@ void LiveSegment::find_chunks() {
   }
 }
 
+/// Of a run of chunks whose events were thinned out, and in which the process writes others now.
+void LiveSegment::find_chunks_in(PageRun run) {
+  std::set<std::uint64_t> known;
+  for (const Followed& chunk : chunks_) known.insert(chunk.offset);
+  for (std::uint64_t at = run.begin, end = run.begin + run.bytes; at < end;) {
+    Followed chunk{.offset = at};
+    if (!read(at, std::as_writable_bytes(std::span{&chunk.header, 1})) || !plausible(chunk.header)) return;
+    at += chunk_header_bytes + chunk.header.capacity;
+    if (known.contains(chunk.offset)) continue;
+    if (chunk.header.thread == free_thread || chunk.header.sequence >= next_sequence_[chunk.header.thread])
+      chunks_.push_back(chunk);
+  }
+}
+
+/// Where too many runs were reused since the last poll to know them all, every chunk is looked at.
+void LiveSegment::find_reused() {
+  if (counters_.taken_back == reused_) return;
+  const bool all_known = counters_.handed_back - reused_ <= most_handed_back;
+  for (std::uint64_t run = reused_; all_known && run < counters_.taken_back; ++run)
+    find_chunks_in(unpacked_run(runs_[run % most_handed_back]));
+  if (!all_known) find_chunks_in({fixed_->header_bytes, next_chunk_ - fixed_->header_bytes});
+  reused_ = counters_.taken_back;
+}
+
 /// A thread that ends leaves the rest of its chunk to others: it becomes chunks of its own.
 void LiveSegment::find_rest(std::uint64_t begin, std::uint64_t end) {
   while (begin < end) {
@@ -88,11 +120,15 @@ void LiveSegment::find_rest(std::uint64_t begin, std::uint64_t end) {
   }
 }
 
-bool LiveSegment::read_header(const Followed& chunk, RawChunk& header) {
+bool LiveSegment::read_header(Followed& chunk, RawChunk& header) {
   if (!read(chunk.offset, std::as_writable_bytes(std::span{&header, 1}))) return false;
+  const bool is_same = chunk.header.thread == free_thread ||
+                       (header.thread == chunk.header.thread && header.sequence == chunk.header.sequence);
   const bool goes_on = header.committed >= chunk.taken && header.capacity <= chunk.header.capacity;
-  damaged_ = damaged_ || !plausible(header) || !goes_on;
-  return !damaged_;
+  const bool is_there = plausible(header) && is_same && goes_on;
+  chunk.is_gone = !is_there && counters_.handed_back > 0;
+  damaged_ = damaged_ || (!is_there && !chunk.is_gone);
+  return is_there;
 }
 
 /// The last words of a chunk are written before its state changes: only what is read after that is all of it.
@@ -127,17 +163,39 @@ bool LiveSegment::follow(Followed& chunk, std::uint64_t budget, const std::funct
   if (fresh > 0) {
     buffer_.resize(fresh);
     if (!read(chunk.offset + chunk_header_bytes + chunk.taken, buffer_)) return false;
-    take({chunk.header.thread, chunk.taken == 0, buffer_});
+    take({chunk.header.thread, chunk.header.os_thread, chunk.taken == 0, buffer_});
     chunk.taken += fresh;
     taken_ += fresh;
   }
   return chunk.header.state != open_state;
 }
 
+/// Of a thread whose next chunk was found in neither of two polls, although the process made it before those that were
+/// found: its events have been thinned out.
+void LiveSegment::skip_thinned(const std::vector<Followed*>& taken) {
+  std::map<std::uint32_t, std::uint32_t> missing;
+  for (std::size_t i = 0; i < taken.size() && counters_.handed_back > 0; ++i) {
+    const RawChunk& first = taken[i]->header;
+    if (i > 0 && taken[i - 1]->header.thread == first.thread) continue;
+    std::uint32_t& next = next_sequence_[first.thread];
+    if (first.sequence <= next) continue;
+    const auto before = missing_.find(first.thread);
+    if (before != missing_.end() && before->second == next)
+      next = first.sequence;
+    else
+      missing[first.thread] = next;
+  }
+  missing_ = std::move(missing);
+}
+
 bool LiveSegment::poll(std::uint64_t budget, const std::function<void(const LivePiece&)>& take) {
   taken_ = behind_ = 0;
+  ended_.clear();
   if (!open_file() || !read_page()) return false;
   find_chunks();
+  refresh_all();
+  std::erase_if(chunks_, [](const Followed& chunk) { return chunk.is_gone; });
+  find_reused();
   refresh_all();
   std::vector<Followed*> taken;  // by threads
   for (Followed& chunk : chunks_)
@@ -145,6 +203,7 @@ bool LiveSegment::poll(std::uint64_t budget, const std::function<void(const Live
   std::ranges::sort(taken, {}, [](const Followed* chunk) {
     return std::tuple{chunk->header.thread, chunk->header.sequence};
   });
+  skip_thinned(taken);
   constexpr std::uint64_t done = 0;  // no chunk begins there
   for (Followed* const chunk : taken) {
     std::uint32_t& next = next_sequence_[chunk->header.thread];
@@ -152,11 +211,14 @@ bool LiveSegment::poll(std::uint64_t budget, const std::function<void(const Live
       behind_ += chunk->header.committed;  // the one before it has not been read to its end
     } else if (follow(*chunk, budget, take)) {
       ++next;
+      ended_.push_back({chunk->offset, chunk_header_bytes + chunk->header.capacity, chunk->header.thread,
+                        chunk->header.sequence});
       chunk->offset = done;
     }
   }
-  std::erase_if(chunks_, [](const Followed& chunk) {
+  std::erase_if(chunks_, [this](const Followed& chunk) {
     const bool is_unused = chunk.header.thread == free_thread && chunk.header.state != open_state;
+    if (is_unused) ended_.push_back({chunk.offset, chunk_header_bytes + chunk.header.capacity, free_thread, 0});
     return chunk.offset == done || is_unused;
   });
   return true;

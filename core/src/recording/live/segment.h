@@ -1,6 +1,7 @@
 // One segment file that is still written to, followed from its begin.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -16,8 +17,17 @@ namespace rankscope::recording {
 /// Whole records of one thread that follow on what it has written before.
 struct LivePiece {
   std::uint32_t thread = 0;
+  std::int64_t os_thread = 0;
   bool begins_chunk = false;  ///< string ids start anew
   std::span<const std::byte> payload;
+};
+
+/// A chunk to which nothing is written any more, and which has been read.
+struct LiveChunk {
+  std::uint64_t offset = 0;  ///< of its header
+  std::uint64_t bytes = 0;   ///< with its header
+  std::uint32_t thread = 0;  ///< or free_thread
+  std::uint32_t sequence = 0;
 };
 
 class LiveSegment {
@@ -37,6 +47,8 @@ class LiveSegment {
   /// Of the last poll: bytes that were handed on, and those that are known but were too many.
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
   [[nodiscard]] std::uint64_t behind() const { return behind_; }
+  /// Of the last poll: chunks that came to their end.
+  [[nodiscard]] std::span<const LiveChunk> ended() const { return ended_; }
   /// Something in the file is no chunk, or not the one that it was: it is not read on.
   [[nodiscard]] bool damaged() const { return damaged_; }
 
@@ -45,13 +57,17 @@ class LiveSegment {
     std::uint64_t offset = 0;  ///< of its header
     RawChunk header{};
     std::uint32_t taken = 0;
+    bool is_gone = false;  ///< thinned out before it was read
   };
   bool open_file();
   bool read_page();
   void find_chunks();
+  void find_reused();
+  void find_chunks_in(PageRun run);
+  void skip_thinned(const std::vector<Followed*>& taken);
   void find_rest(std::uint64_t begin, std::uint64_t end);
   /// What it says now; false if it cannot be read.
-  bool read_header(const Followed& chunk, RawChunk& header);
+  bool read_header(Followed& chunk, RawChunk& header);
   void refresh(Followed& chunk);
   void refresh_all();
   /// False: it is not at its end yet, or the budget is.
@@ -65,6 +81,10 @@ class LiveSegment {
   std::vector<Followed> chunks_;  // not at their end yet
   std::vector<Followed> found_;   // in what threads that have ended left of their chunks
   std::map<std::uint32_t, std::uint32_t> next_sequence_;
+  std::map<std::uint32_t, std::uint32_t> missing_;  // by thread, the next one, which was not found in the last poll
+  std::array<std::uint64_t, most_handed_back> runs_{};
+  std::uint64_t reused_ = 0;  // runs of which the chunks were looked for
+  std::vector<LiveChunk> ended_;
   std::uint64_t next_chunk_ = 0;  // offset of the first chunk that was not seen yet
   std::uint64_t taken_ = 0;
   std::uint64_t behind_ = 0;

@@ -94,6 +94,7 @@ ChunkSpace::ChunkSpace(std::filesystem::path path, OwnFile file, std::uint64_t b
 ChunkSpace::~ChunkSpace() {
   for (std::unique_ptr<Extent> extent{first_.load()}; extent != nullptr; extent.reset(extent->next.load()))
     if (extent->memory != nullptr) munmap(extent->memory, extent->bytes);
+  for (const auto& extent : reused_) munmap(extent->memory, extent->bytes);
 }
 
 Result<void> ChunkSpace::begin() {
@@ -113,21 +114,21 @@ int ChunkSpace::writable_file() {
 
 // The blocks are allocated before they are mapped: a full disk is an error here, never a SIGBUS in the program. Returns
 // the number of the error, or 0.
-int ChunkSpace::map_more(Extent& extent, std::uint64_t bytes, bool is_allocated) {
+int ChunkSpace::map_more(Extent& extent, const PageRun& run, bool is_allocated) {
   const int file = writable_file();
   if (file < 0) return EBADF;
-  if (const int error = is_allocated ? 0 : allocate_space(file, file_bytes_, bytes); error != 0) return error;
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(file_bytes_));
+  if (const int error = is_allocated ? 0 : allocate_space(file, run.begin, run.bytes); error != 0) return error;
+  void* const memory = mmap(nullptr, run.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(run.begin));
   if (memory == MAP_FAILED) return errno;
-  make_writable(memory, bytes);
+  make_writable(memory, run.bytes);
   extent.memory = static_cast<std::byte*>(memory);
-  extent.bytes = bytes;
+  extent.bytes = run.bytes;
   return 0;
 }
 
 /// The extent is made before `growing_` is locked: a program may tell events of its allocations.
 int ChunkSpace::add_extent(std::unique_ptr<Extent> extent, std::uint64_t bytes, bool is_allocated) {
-  if (const int error = map_more(*extent, bytes, is_allocated); error != 0) {
+  if (const int error = map_more(*extent, {file_bytes_, bytes}, is_allocated); error != 0) {
     refused_.fetch_add(1, std::memory_order_relaxed);
     is_full_.store(true, std::memory_order_relaxed);
     return error;
@@ -140,7 +141,8 @@ int ChunkSpace::add_extent(std::unique_ptr<Extent> extent, std::uint64_t bytes, 
 }
 
 ChunkHeader* ChunkSpace::take(std::uint32_t payload, std::uint32_t wish, Rests rests) {
-  ChunkHeader* const offered = rests == Rests::allowed ? take_offered(payload) : nullptr;
+  ChunkHeader* offered = rests == Rests::allowed ? take_from(rests_, payload) : nullptr;
+  if (offered == nullptr) offered = take_from(emptied_, payload);
   if (offered != nullptr) return offered;
   const std::uint64_t least = chunk_header_bytes + payload;
   const std::uint64_t bytes = std::max<std::uint64_t>(wish, rounded_up(least, page_bytes));
@@ -178,7 +180,7 @@ void ChunkSpace::leave(Extent& extent) {
   const std::uint64_t at = extent.cut.exchange(extent.bytes, std::memory_order_acq_rel);
   if (at == extent.bytes) return;
   used_bytes_.fetch_add(extent.bytes - at, std::memory_order_relaxed);
-  offer(make_chunk(extent.memory + at, extent.bytes - at));
+  offer(make_chunk(extent.memory + at, extent.bytes - at), rests_);
 }
 
 bool ChunkSpace::may_grow() const {
@@ -222,38 +224,81 @@ void ChunkSpace::hand_on(ChunkHeader& chunk, std::uint32_t used) {
   ChunkHeader& handed_on = make_chunk(reinterpret_cast<std::byte*>(&chunk + 1) + used, rest);
   capacity_of(chunk).store(used, std::memory_order_release);
   mark_full(chunk);
-  offer(handed_on);
+  offer(handed_on, rests_);
 }
 
 /// False if there is a chunk already.
-bool ChunkSpace::put(ChunkHeader& chunk, Offer& place) {
+bool ChunkSpace::put(ChunkHeader& chunk, Offers& offers, Offer& place) {
   const std::uint32_t capacity = chunk.capacity;  // before others can take it
   ChunkHeader* nothing = nullptr;
   if (!place.chunk.compare_exchange_strong(nothing, &chunk, std::memory_order_acq_rel)) return false;
   place.capacity.store(capacity, std::memory_order_relaxed);
-  offers_.fetch_add(1, std::memory_order_release);
+  offers.count.fetch_add(1, std::memory_order_release);
   return true;
 }
 
-void ChunkSpace::offer(ChunkHeader& chunk) {
-  for (Offer& place : offered_)
-    if (place.chunk.load(std::memory_order_relaxed) == nullptr && put(chunk, place)) return;
+void ChunkSpace::offer(ChunkHeader& chunk, Offers& offers) {
+  for (Offer& place : offers.places)
+    if (place.chunk.load(std::memory_order_relaxed) == nullptr && put(chunk, offers, place)) return;
   mark_full(chunk);  // so that its extent can be unmapped
 }
 
 /// Who looks at a chunk has it: it may be used up and unmapped as soon as another thread has it.
-ChunkHeader* ChunkSpace::take_offered(std::uint32_t payload) {
-  if (offers_.load(std::memory_order_acquire) == 0) return nullptr;
-  for (Offer& place : offered_) {
+ChunkHeader* ChunkSpace::take_from(Offers& offers, std::uint32_t payload) {
+  if (offers.count.load(std::memory_order_acquire) == 0) return nullptr;
+  for (Offer& place : offers.places) {
     if (place.chunk.load(std::memory_order_relaxed) == nullptr) continue;
     if (place.capacity.load(std::memory_order_relaxed) < payload) continue;
     ChunkHeader* const chunk = place.chunk.exchange(nullptr, std::memory_order_acq_rel);
     if (chunk == nullptr) continue;
-    offers_.fetch_sub(1, std::memory_order_relaxed);
+    offers.count.fetch_sub(1, std::memory_order_relaxed);
     if (chunk->capacity >= payload) return chunk;
-    if (!put(*chunk, place)) offer(*chunk);
+    if (!put(*chunk, offers, place)) offer(*chunk, offers);
   }
   return nullptr;
+}
+
+/// Who handed the run back has left one chunk of nobody in it, as long as the run, and zeros. It becomes several, from
+/// the last to the first, so that whoever reads the file meanwhile always finds whole chunks. False: no room on the
+/// disk.
+bool ChunkSpace::reuse(const PageRun& run) {
+  auto extent = std::make_unique<Extent>();
+  {
+    const Undisturbed undisturbed;
+    const std::lock_guard lock(growing_);
+    if (map_more(*extent, run, false) != 0) {
+      refused_.fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
+  }
+  extent->cut.store(run.bytes, std::memory_order_relaxed);
+  const std::uint64_t pieces = std::max<std::uint64_t>(run.bytes / chunk_bytes, 1);
+  std::uint64_t end = run.bytes;
+  for (std::uint64_t piece = pieces; piece-- > 1; end = piece * chunk_bytes)
+    make_chunk(extent->memory + piece * chunk_bytes, end - piece * chunk_bytes);
+  auto& first = *std::launder(reinterpret_cast<ChunkHeader*>(extent->memory));
+  capacity_of(first).store(static_cast<std::uint32_t>(end - chunk_header_bytes), std::memory_order_release);
+  std::byte* const memory = extent->memory;
+  mapped_.push_back(extent.get());
+  reused_.push_back(std::move(extent));
+  for (std::uint64_t piece = 0; piece < pieces; ++piece)
+    offer(*std::launder(reinterpret_cast<ChunkHeader*>(memory + piece * chunk_bytes)), emptied_);
+  return true;
+}
+
+/// No more than threads may write at once: the rest waits, and can be used for something else meanwhile.
+void ChunkSpace::take_back(SegmentHeader& header) {
+  const std::uint64_t handed_back = header.handed_back.load(std::memory_order_acquire);
+  std::uint64_t taken = header.taken_back.load(std::memory_order_relaxed);
+  if (handed_back - taken > most_handed_back) return;  // written by something else
+  const std::uint64_t most = std::min<std::uint64_t>(most_offered, burst_bytes_ / chunk_bytes);
+  for (; taken < handed_back; ++taken) {
+    const PageRun run = unpacked_run(header.runs[taken % most_handed_back].load(std::memory_order_relaxed));
+    const bool is_inside = run.begin >= segment_header_bytes && run.bytes > 0 && run.begin + run.bytes <= file_bytes_;
+    if (is_inside && emptied_.count.load(std::memory_order_relaxed) + run.bytes / chunk_bytes > most) break;
+    if (is_inside && !reuse(run)) break;
+    header.taken_back.store(taken + 1, std::memory_order_release);
+  }
 }
 
 /// Those that were added since the last time.
@@ -275,6 +320,7 @@ void ChunkSpace::seal_full_chunks() {
     munmap(std::exchange(extent->memory, nullptr), extent->bytes);
     return true;
   });
+  std::erase_if(reused_, [](const auto& extent) { return extent->memory == nullptr; });
 }
 
 }  // namespace rankscope::recording

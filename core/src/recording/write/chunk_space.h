@@ -48,6 +48,8 @@ class ChunkSpace {
   void hand_on(ChunkHeader& chunk, std::uint32_t used);
   /// Keeps room ready ahead of the threads.
   void make_room();
+  /// Takes runs of chunks that were handed back, since their events have been thinned out, to be written to again.
+  void take_back(SegmentHeader& header);
   /// Seals full chunks and unmaps extents that hold nothing else.
   void seal_full_chunks();
   /// In the child of a fork, which writes nothing to this file.
@@ -70,14 +72,20 @@ class ChunkSpace {
   void leave(Extent& extent);
   bool grow(std::uint64_t least);
   [[nodiscard]] int add_extent(std::unique_ptr<Extent> extent, std::uint64_t bytes, bool is_allocated);
-  [[nodiscard]] int map_more(Extent& extent, std::uint64_t bytes, bool is_allocated);
+  [[nodiscard]] int map_more(Extent& extent, const PageRun& run, bool is_allocated);
+  [[nodiscard]] bool reuse(const PageRun& run);
   [[nodiscard]] bool add_ahead(std::unique_ptr<Extent> extent, std::uint64_t used);
   void find_new_extents();
   [[nodiscard]] int writable_file();
   [[nodiscard]] bool may_grow() const;
-  void offer(ChunkHeader& chunk);
-  [[nodiscard]] bool put(ChunkHeader& chunk, Offer& place);
-  [[nodiscard]] ChunkHeader* take_offered(std::uint32_t payload);
+  static constexpr std::size_t most_offered = 256;
+  struct Offers {
+    std::array<Offer, most_offered> places{};
+    std::atomic<std::uint32_t> count{0};
+  };
+  static void offer(ChunkHeader& chunk, Offers& offers);
+  [[nodiscard]] static bool put(ChunkHeader& chunk, Offers& offers, Offer& place);
+  [[nodiscard]] static ChunkHeader* take_from(Offers& offers, std::uint32_t payload);
 
   std::filesystem::path path_;
   std::uint64_t burst_bytes_;
@@ -93,9 +101,9 @@ class ChunkSpace {
   std::atomic<bool> is_full_{false};          // the file could not grow since then
   std::vector<Extent*> mapped_;               // only seal_full_chunks() touches these two
   Extent* newest_ = nullptr;
-  static constexpr std::size_t most_offered = 256;
-  std::array<Offer, most_offered> offered_{};  // rests of threads that have ended
-  std::atomic<std::uint32_t> offers_{0};
+  std::vector<std::unique_ptr<Extent>> reused_;  // runs that were taken back; only the same thread touches them
+  Offers rests_;                                 // of threads that have ended
+  Offers emptied_;                               // chunks of runs that were taken back
 };
 
 }  // namespace rankscope::recording

@@ -115,11 +115,14 @@ SegmentWriter::~SegmentWriter() {
 }
 
 void SegmentWriter::refill() {
-  chunks_->make_room();
+  make_room();
   chunks_->seal_full_chunks();
 }
 
-void SegmentWriter::make_room() { chunks_->make_room(); }
+void SegmentWriter::make_room() {
+  chunks_->take_back(*header_);
+  chunks_->make_room();
+}
 
 void SegmentWriter::leave_to_parent() { chunks_->close_file(); }
 

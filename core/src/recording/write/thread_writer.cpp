@@ -383,8 +383,7 @@ void ThreadWriter::comm_started(std::uint64_t uid) { happened(RecordType::comm_s
 
 void ThreadWriter::comm_finished(std::uint64_t uid) { happened(RecordType::comm_finished, uid); }
 
-void ThreadWriter::clock_pair() {
-  const ClockPair pair = clock_.pair();
+void ThreadWriter::clock_pair(const ClockPair& pair) {
   std::uint8_t* at = reserve(32, pop_bytes * (depth_ + 1));
   if (at == nullptr) return drop();
   at = put(put_head(at, RecordType::clock_pair, 0, 4, 0), pair.ticks);

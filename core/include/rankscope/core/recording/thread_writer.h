@@ -92,7 +92,13 @@ class ThreadWriter {
   void anchor(ForeignClock clock, std::uint64_t ticks, std::int64_t ns);
   void thread_name(std::string_view name);
   void metadata(std::string_view key, std::string_view value);
-  void clock_pair();
+  void clock_pair() { clock_pair(clock_.pair()); }
+  // What stands for chunks that were thinned out.
+  void clock_pair(const ClockPair& pair);
+  void step_sums(SpanKind kind, std::string_view name, const StepSumsFields& fields);
+  void thinned(const ThinnedFields& fields);
+  /// The name of another thread, as that one wrote it.
+  void thread_name(std::string_view name, std::uint8_t code, std::int64_t os_thread);
   /// Spans pushed and not yet popped on this thread (dropped ones included).
   [[nodiscard]] std::uint32_t depth() const { return depth_ + dropped_depth_; }
 

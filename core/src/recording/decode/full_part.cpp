@@ -1,0 +1,58 @@
+#include "recording/decode/full_part.h"
+
+#include <algorithm>
+
+namespace rankscope::recording {
+namespace {
+
+/// Ticks before which events were given up; 0: none were.
+std::uint64_t cut_of(const SegmentFile& segment) {
+  std::uint64_t cut = 0;
+  for (const ThinnedFields& fields : segment.thinned) cut = std::max(cut, fields.cut);
+  return cut;
+}
+
+/// The first step of which all events are there; nothing if the segment has no sums of steps.
+std::optional<std::int64_t> first_full_step(const SegmentFile& segment, std::uint64_t cut) {
+  if (segment.step_sums.empty()) return std::nullopt;
+  for (const StepSums& sums : segment.step_sums)
+    if (sums.fields.begin >= cut) return sums.fields.index;
+  return segment.step_sums.back().fields.index + 1;
+}
+
+/// When a step begins, as far as the sums tell.
+std::optional<std::uint64_t> begin_of(const SegmentFile& segment, std::int64_t step) {
+  for (const StepSums& sums : segment.step_sums) {
+    if (sums.fields.index == step) return sums.fields.begin;
+    if (sums.fields.index == step - 1) {
+      // The next one may have no sums yet.
+      const bool is_last = &sums == &segment.step_sums.back();
+      if (is_last) return sums.fields.window_end;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<FullPart> full_parts(std::span<const SegmentFile* const> segments, std::span<const SegmentClock> clocks) {
+  std::vector<FullPart> parts(segments.size());
+  std::vector<std::uint64_t> cuts;
+  std::optional<std::int64_t> first;
+  for (const SegmentFile* segment : segments) {
+    cuts.push_back(cut_of(*segment));
+    const auto own = cuts.back() > 0 ? first_full_step(*segment, cuts.back()) : std::nullopt;
+    if (own) first = first ? std::max(*first, *own) : *own;
+  }
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const SegmentFile& segment = *segments[i];
+    const auto begin = first ? begin_of(segment, *first) : std::nullopt;
+    const std::uint64_t since = std::max(cuts[i], begin.value_or(0));
+    if (since == 0) continue;
+    parts[i].since = clocks[i].run_time(since);
+    if (!segment.step_sums.empty()) parts[i].first_step = first;
+  }
+  return parts;
+}
+
+}  // namespace rankscope::recording

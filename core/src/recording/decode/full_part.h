@@ -1,0 +1,27 @@
+// From when on a recording that was thinned out has all events.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rankscope/core/time.h"
+#include "recording/format/segment_clock.h"
+#include "recording/format/segment_file.h"
+
+namespace rankscope::recording {
+
+/// What of one segment is used as events; of the time before, only sums are used.
+struct FullPart {
+  std::optional<RunTime> since{};           ///< nothing: all of it
+  std::optional<std::int64_t> first_step{};  ///< steps with a lower number are only there as sums
+  bool operator==(const FullPart&) const = default;
+};
+
+/// One for each segment. Chunks of different ranks are given up at different times; what is used begins with the same
+/// step on all ranks that have sums, so that no operation lacks its partners.
+[[nodiscard]] std::vector<FullPart> full_parts(std::span<const SegmentFile* const> segments,
+                                               std::span<const SegmentClock> clocks);
+
+}  // namespace rankscope::recording
