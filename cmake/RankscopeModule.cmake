@@ -15,7 +15,7 @@ set(RANKSCOPE_SUBJECTS_collectors settings spool host nvml cupti pm doctor launc
     inject/nvml inject/cupti inject)
 set(RANKSCOPE_SUBJECTS_analyzer
     words math render clocks steps rules collectives importers/shared importers/nsys importers/kineto importers alignment
-    split devices data_loading python_stacks launches kernels fusable copies operators overlap memory predicted flops pipeline bandwidth
+    split thinned devices data_loading python_stacks launches kernels fusable copies operators overlap memory predicted flops pipeline bandwidth
     tcp_links replay critical_path what_if blame efficiency stragglers trend hang hta facts verdict quality findings scaling compare
     pack exports/shared exports/perfetto exports/chrome exports/kineto exports/tensorboard exports/sqlite exports)
 set(RANKSCOPE_SUBJECTS_trainer

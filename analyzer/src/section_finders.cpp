@@ -25,6 +25,7 @@
 #include "stragglers/more_work.h"
 #include "stragglers/parts.h"
 #include "tcp_links/parts.h"
+#include "thinned/parts.h"
 #include "trend/parts.h"
 #include "what_if/find.h"
 
@@ -65,10 +66,17 @@ void find_all_steps(Work& work) {
   Report& report = work.report;
   report.steps = std::move(result.section);
   work.all_steps = std::move(result.all);
+  work.with_thinned = std::move(result.with_thinned);
   if (work.all_steps) report.steps_recorded = {work.all_steps->steps.front().index, work.all_steps->steps.back().index};
   if (report.steps_recorded && report.asked_for.steps && report.asked_for.steps->second == to_the_end)
     report.asked_for.steps->second = std::max(report.asked_for.steps->first, report.steps_recorded->second);
   add(work.quality, result.quality);
+}
+
+/// Sums are of all steps, whichever were asked for.
+void find_thinned_steps(Work& work) {
+  if (work.with_thinned && work.other_jobs.empty())
+    work.report.thinned = find_thinned(work.run, *work.with_thinned, work.matching);
 }
 
 void find_collectives(Work& work) {
@@ -134,8 +142,25 @@ void find_what_if(Work& work) {
   set_network(*report.efficiency, network());
 }
 
+namespace {
+
+/// By the sums of all steps. What was given up cannot be replayed: gains are those by own times (metrics.md 22.4).
+void find_slow_ranks_by_sums(Work& work) {
+  Report& report = work.report;
+  const Section<StepsSection> steps = report.thinned->steps;
+  const Section<std::vector<RankRow>> rows = report.thinned->rows;
+  report.stragglers = find_stragglers(work.run, steps, rows, report.collectives, report.blame);
+  if (!report.stragglers || !report.steps) return;
+  if (report.tcp_links) leave_to_slow_links(*report.tcp_links, *report.stragglers);
+  add_device_evidence(work.run, *report.steps, *report.stragglers);
+  if (report.rank_rows) add_code(work.run, *report.steps, *report.rank_rows, *report.stragglers);
+}
+
+}  // namespace
+
 void find_slow_ranks(Work& work) {
   Report& report = work.report;
+  if (report.thinned) return find_slow_ranks_by_sums(work);
   report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives, report.blame);
   if (report.stragglers && report.tcp_links) leave_to_slow_links(*report.tcp_links, *report.stragglers);
   if (report.stragglers && report.steps) add_device_evidence(work.run, *report.steps, *report.stragglers);

@@ -22,6 +22,12 @@ bool is_small(const fs::path& path) {
   return !error && size <= most_packed_bytes;
 }
 
+/// They are in the packed segment now; a reader does not look at these any more.
+void remove_sums(const fs::path& segment) {
+  std::error_code ignored;
+  fs::remove(segment.parent_path() / recording::sums_folder / segment.filename(), ignored);
+}
+
 }  // namespace
 
 /// The kernel grants a lease for reading only then. A process of a container may have a number that means another one
@@ -51,7 +57,7 @@ void EndedSegments::pack_in(Folder& folder) {
     if (!name.ends_with(recording::segment_suffix)) return;
     const fs::path path = folder.path / name;
     if (is_written(path) || !nobody_writes(path)) return;
-    if (is_small(path)) static_cast<void>(recording::gather_segment(path, path));
+    if (is_small(path) && recording::gather_segment(path, path)) remove_sums(path);
     folder.settled.emplace(name);
   });
 }

@@ -198,6 +198,7 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     summary.events += gathered->events;
     summary.bytes += gathered->bytes;
     summary.events_dropped += gathered->events_dropped;
+    summary.thinned += gathered->events_thinned;
     summary.disk_refusals += facts.refusals;
     summary.world_size = std::max(summary.world_size, gathered->world_size);
     add_to_story(summary.sources, *gathered);

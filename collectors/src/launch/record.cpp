@@ -19,6 +19,7 @@
 #include "environment.h"
 #include "folders.h"
 #include "gather.h"
+#include "keeper.h"
 #include "pytorch.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/format.h"
@@ -75,6 +76,10 @@ Result<void> check(const RecordOptions& options) {
       return fail(ErrorKind::usage, "--pytorch needs the source annotate, which --collect leaves out");
   }
   return {};
+}
+
+Result<KeepLimit> asked_limit(const RecordOptions& options) {
+  return options.keep.empty() ? Result<KeepLimit>{KeepLimit{}} : keep_limit_from(options.keep);
 }
 
 Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path& spool) {
@@ -328,6 +333,9 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   }
   if (!hook.why_not.empty()) environment.warnings.push_back(hook.why_not);
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
+  RS_TRY(const KeepLimit asked, asked_limit(options));
+  const KeepLimit keep = limit_on_this_node(asked, spool);
+  say(options.talk, sentence_on(keep, asked));
   const Subreaper subreaper;
   SignalRelay signals{size_signal};
   RS_TRY(const auto child, start_command(options.command, environment.variables, signals));
@@ -338,9 +346,14 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   folders.kept = true;
   EndWatch end_watch{spool};
   Watcher watcher{spool, child.process, settings.rank_env};
-  RecordOutcome outcome{
-      .status = watch_over({child.process, signals}, {watcher, EndedSegments{spool}, settings}, toggle, options.talk)};
+  Keeper keeper{spool, keep};
+  RecordOutcome outcome{.status = watch_over({child.process, signals},
+                                             {watcher, EndedSegments{spool}, keeper, settings}, toggle, options.talk)};
+  keeper.finish();
   outcome.summary.notes = environment.warnings;
+  if (!keeper.problem().empty())
+    outcome.summary.notes.push_back(
+        format("old events could not be replaced by sums, so more was kept than --keep allows: {}", keeper.problem()));
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(
         format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "
@@ -359,6 +372,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY_VOID(check(options));
   RS_TRY(const InjectSettings settings, settings_of(options, {}));
   RS_TRY_VOID(signal_from(options.toggle));
+  RS_TRY_VOID(asked_limit(options));
   auto outcome = record_command(options, settings);
   const bool prevented = !outcome && outcome.error().kind == ErrorKind::cannot_write;
   if (!prevented || options.otherwise == Otherwise::fail) return outcome;

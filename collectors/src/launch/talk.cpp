@@ -38,6 +38,10 @@ std::string summary_text(const RecordSummary& summary) {
         "RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)\n",
         counted(summary.events_dropped, "event"));
   }
+  if (summary.thinned > 0) {
+    text += format("rankscope: {} {} replaced by sums per step, as --keep or its default asks for\n",
+                   counted(summary.thinned, "older event"), summary.thinned == 1 ? "was" : "were");
+  }
   if (summary.not_recorded > 0) {
     text += format(
         "rankscope: {} could not be recorded: no segment file could be created; set RANKSCOPE_SPOOL to a writable "

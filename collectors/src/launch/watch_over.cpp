@@ -52,11 +52,14 @@ int watch_over(const Child& child, Watch watch, Toggle& toggle, Talk talk) {
   Round sampling{std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(watch.samples() ? 1 / watch.settings.sample_hz : 1.0))};
   Round packing{packing_period};
+  constexpr std::chrono::milliseconds keeping_period{250};
+  Round keeping{keeping_period};
   while (true) {
     if (const auto status = reap(child.process)) return *status;
     sampling.run([&] { watch.sample(); });
     packing.run([&] { watch.ended.pack(); });
-    const auto pause = std::min(sampling.next(), packing.next()) - steady_clock::now();
+    keeping.run([&] { watch.keeper.round(); });
+    const auto pause = std::min({sampling.next(), packing.next(), keeping.next()}) - steady_clock::now();
     if (pause.count() > 0 && child.signals.wait(child.process, pause, toggle.signal)) toggle.turn(talk);
   }
 }

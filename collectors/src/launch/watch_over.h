@@ -7,6 +7,7 @@
 
 #include "child_process.h"
 #include "ended_segments.h"
+#include "keeper.h"
 #include "rankscope/collectors/record.h"
 #include "settings/inject_settings.h"
 #include "spool/recording_switch.h"
@@ -33,6 +34,7 @@ struct Toggle {
 struct Watch {
   Watcher& watcher;
   EndedSegments ended;
+  Keeper& keeper;
   const InjectSettings& settings;
   bool is_over = false;  ///< the recording, not the command
 

@@ -37,6 +37,7 @@ struct RecordOptions {
   std::string pm_sampling{};  ///< samples per second of the GPUs' counters; empty: only if `collect` names pm
   std::string toggle{};       ///< what switches the recording: signal "USR1", "USR2"; "cuda"; empty: it is on
   double duration_s = 0;      ///< 0 = to the end
+  std::string keep{};         ///< as keep_limit_from reads; empty: the default size
   DetailSet details{};
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;
@@ -94,6 +95,7 @@ struct RecordSummary {
   std::uint64_t disk_refusals = 0;  ///< times a segment could not grow
   std::uint64_t not_recorded = 0;   ///< processes that could not open a segment
   std::uint64_t unreadable = 0;     ///< segments that could not be gathered, since they are damaged
+  std::uint64_t thinned = 0;        ///< events that sums per step stand for (--keep)
   std::uint64_t not_watched = 0;    ///< processes without events that could not be sampled either
   DetailSet details{};              ///< that some process acted on
   SourceStory sources{};

@@ -154,6 +154,7 @@ Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Tex
   summary.secrets_hidden = write_header(out, segment, texts);
   summary.bytes = segment_header_bytes;
   summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
+  for (const ThinnedFields& fields : segment.thinned) summary.events_thinned += fields.events;
   summary.evidence = {.has_rank = has_rank(segment), .level = work_level_of(segment)};
   std::vector<std::byte> scrubbed;
   for (Chunk chunk : segment.chunks) {

@@ -1,0 +1,161 @@
+#include "launch/keeper.h"
+
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <system_error>
+#include <vector>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
+#include "rankscope/core/recording/tick_clock.h"
+#include "settings/rank_environment.h"
+
+namespace rankscope::collectors {
+namespace {
+
+namespace fs = std::filesystem;
+using recording::Thinner;
+
+constexpr std::uint64_t most_by_default = std::uint64_t{32} << 30;
+constexpr long memory_file_system = 0x01021994;  // TMPFS_MAGIC
+constexpr std::uint64_t bytes_per_round = std::uint64_t{32} << 20;
+constexpr std::size_t most_followed = 1024;  // each costs an open file
+constexpr std::int64_t look_apart_ns = 1'000'000'000;
+// Segments are read from a quarter of the limit on. Between these shares of the limit lies what is given up at once.
+constexpr std::uint64_t near_part = 4;
+constexpr double high_share = 0.9;
+constexpr double low_share = 0.8;
+
+HostTime now() {
+  return HostTime{nanoseconds{static_cast<std::int64_t>(recording::TickClock::now_monotonic())}};
+}
+
+std::uint64_t blocks_of(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (fs::directory_iterator entry{folder, error}, end; !error && entry != end; entry.increment(error)) {
+    struct stat facts {};
+    if (stat(entry->path().c_str(), &facts) == 0 && S_ISREG(facts.st_mode))
+      bytes += static_cast<std::uint64_t>(facts.st_blocks) * 512;
+  }
+  return bytes;
+}
+
+/// Ranks whose launcher starts a recorder for each share the node.
+std::uint64_t recorders_on_this_node() {
+  const RankEnvironment own = find_rank([](const char* name) { return std::getenv(name); });
+  return static_cast<std::uint64_t>(std::max(own.local_world_size, 1));
+}
+
+std::uint64_t default_bytes(const fs::path& spool) {
+  std::error_code error;
+  const auto space = fs::space(spool, error);
+  if (error) return most_by_default;
+  struct statfs facts {};
+  const bool in_memory = statfs(spool.c_str(), &facts) == 0 && facts.f_type == memory_file_system;
+  return std::min(most_by_default, space.available / (in_memory ? 8 : 4));
+}
+
+std::string period_text(nanoseconds period) {
+  const std::int64_t seconds = period.count() / 1'000'000'000;
+  if (seconds % 3600 == 0) return counted(seconds / 3600, "hour");
+  if (seconds % 60 == 0) return counted(seconds / 60, "minute");
+  return counted(seconds, "second");
+}
+
+}  // namespace
+
+KeepLimit limit_on_this_node(const KeepLimit& asked, const fs::path& spool) {
+  constexpr std::uint64_t least = std::uint64_t{16} << 20;
+  KeepLimit limit = asked;
+  limit.bytes = std::max(asked.bytes.value_or(default_bytes(spool)) / recorders_on_this_node(), least);
+  return limit;
+}
+
+std::string sentence_on(const KeepLimit& limit, const KeepLimit& asked) {
+  const std::string period =
+      limit.period ? format("events of the last {}, and at most ", period_text(*limit.period)) : "events of at most ";
+  return format("rankscope: keeps {}{} on this node; older events are replaced by sums per step{}\n", period,
+                gib_text(*limit.bytes), asked == KeepLimit{} ? " (--keep changes this)" : "");
+}
+
+Keeper::Keeper(fs::path spool, KeepLimit limit) : spool_(std::move(spool)), limit_(limit) {
+  is_near_ = limit_.period.has_value();
+}
+
+std::uint64_t Keeper::spool_bytes() const {
+  const fs::path outside = spool_ / recording::outside_folder;
+  return blocks_of(spool_) + blocks_of(outside) + blocks_of(spool_ / recording::sums_folder) +
+         blocks_of(outside / recording::sums_folder);
+}
+
+void Keeper::find_segments(const fs::path& folder, FileNames& known) {
+  for_each_new_file(folder, known, [&](std::string_view name) {
+    if (!name.ends_with(recording::segment_suffix) || thinners_.size() >= most_followed) return;
+    known.emplace(name);
+    thinners_.emplace(folder / name, Thinner{folder / name});
+  });
+}
+
+void Keeper::follow(std::uint64_t budget) {
+  find_segments(spool_, inside_);
+  find_segments(spool_ / recording::outside_folder, outside_);
+  std::erase_if(thinners_, [](const auto& entry) { return !entry.second.is_there(); });
+  for (auto& [path, thinner] : thinners_) budget -= std::min(budget, thinner.follow(budget));
+}
+
+/// The moment up to which as much was written as is too much.
+HostTime Keeper::time_of_excess(std::uint64_t excess) const {
+  std::vector<Thinner::Old> old;
+  for (const auto& [path, thinner] : thinners_) thinner.add_old(old);
+  std::ranges::sort(old, {}, &Thinner::Old::seen);
+  HostTime time{};
+  for (const Thinner::Old& chunk : old) {
+    if (excess == 0) break;
+    time = chunk.seen;
+    excess -= std::min(excess, chunk.bytes);
+  }
+  return time;
+}
+
+void Keeper::give_up_before(HostTime until, Thinner::Steps steps) {
+  for (auto& [path, thinner] : thinners_) {
+    const auto given = thinner.give_up(until, steps);
+    if (given)
+      thinned_ += given->events;
+    else
+      problem_ = given.error().message;
+  }
+}
+
+void Keeper::give_up() {
+  if (limit_.period) give_up_before(now() - *limit_.period, Thinner::Steps::whole);
+  const auto limit = static_cast<double>(*limit_.bytes);
+  const auto size = [this] { return static_cast<double>(spool_bytes()); };
+  const double before = size();
+  is_near_ = is_near_ || before * near_part > limit;
+  if (before <= high_share * limit) return;
+  const auto excess = static_cast<std::uint64_t>(before - low_share * limit);
+  give_up_before(time_of_excess(excess), Thinner::Steps::whole);
+  const double after = size();
+  if (after <= limit) return;
+  give_up_before(time_of_excess(static_cast<std::uint64_t>(after - low_share * limit)), Thinner::Steps::any);
+}
+
+void Keeper::round() {
+  if (is_near_) follow(bytes_per_round);
+  const std::int64_t time = now().time_since_epoch().count();
+  if (time < next_look_ns_) return;
+  next_look_ns_ = time + look_apart_ns;
+  give_up();
+}
+
+void Keeper::finish() {
+  if (is_near_) follow(std::numeric_limits<std::uint64_t>::max());
+}
+
+}  // namespace rankscope::collectors

@@ -1,0 +1,54 @@
+// Keeps a spool within its limits while the command runs: old events are replaced by sums per step.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "rankscope/collectors/keep.h"
+#include "rankscope/core/recording/thinner.h"
+#include "spool/file_names.h"
+
+namespace rankscope::collectors {
+
+/// What this recorder keeps: what the user asked for, and a size in any case. The size is this recorder's share of the
+/// node's. Without a size from the user, it is a quarter of the free space (an eighth if the spool is in memory), and
+/// at most 32 GiB.
+[[nodiscard]] KeepLimit limit_on_this_node(const KeepLimit& asked, const std::filesystem::path& spool);
+/// What is said of it before the command starts.
+[[nodiscard]] std::string sentence_on(const KeepLimit& limit, const KeepLimit& asked);
+
+class Keeper {
+ public:
+  Keeper(std::filesystem::path spool, KeepLimit limit);
+
+  /// Reads what was written since the last round, and gives up what is too old or too much. About four times a second.
+  void round();
+  /// Stores the sums of the last steps. After the command has ended.
+  void finish();
+  /// Events that were given up so far.
+  [[nodiscard]] std::uint64_t thinned() const { return thinned_; }
+  /// Why old events could not be given up; empty: they could.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+ private:
+  void find_segments(const std::filesystem::path& folder, FileNames& known);
+  void follow(std::uint64_t budget);
+  void give_up();
+  void give_up_before(HostTime until, recording::Thinner::Steps steps);
+  [[nodiscard]] HostTime time_of_excess(std::uint64_t excess) const;
+  [[nodiscard]] std::uint64_t spool_bytes() const;
+
+  std::filesystem::path spool_;
+  KeepLimit limit_;
+  FileNames inside_;
+  FileNames outside_;
+  std::map<std::filesystem::path, recording::Thinner> thinners_;
+  std::int64_t next_look_ns_ = 0;
+  bool is_near_ = false;  ///< the size is near enough to the limit, or a period is asked for
+  std::uint64_t thinned_ = 0;
+  std::string problem_;
+};
+
+}  // namespace rankscope::collectors
