@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <tuple>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
@@ -89,58 +88,6 @@ std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankI
 }
 
 }  // namespace
-
-void RangeDecoder::start(const Range& range, std::uint64_t handle) {
-  // A handle is used once; where one comes again, the end of the range before it is lost.
-  if (const auto before = known_.find(handle); before != known_.end()) close(before->second, handle, range.ticks);
-  Known& known = known_[handle] = {range, std::nullopt};
-  const auto end = early_ends_.find(handle);
-  if (end == early_ends_.end()) return;
-  known.end = end->second;
-  early_ends_.erase(end);
-}
-
-void RangeDecoder::end(std::uint64_t ticks, std::uint64_t handle) {
-  const auto found = known_.find(handle);
-  if (found == known_.end()) {
-    if (!early_ends_.insert_or_assign(handle, ticks).second) builder_.quality().add(Counter::pop_without_push);
-    return;
-  }
-  add(found->second.range, handle, ticks, 0);
-  known_.erase(found);
-}
-
-LaneId RangeDecoder::lane() {
-  if (!lane_.is_set()) lane_ = builder_.add_lane(process_, LaneKind::thread, "ranges", 0);
-  return lane_;
-}
-
-void RangeDecoder::add(const Range& range, std::uint64_t handle, std::uint64_t end, std::uint8_t flags) {
-  const TimeRange time{clock_.run_time(range.ticks), clock_.run_time(end)};
-  const std::uint32_t ticket = builder_.add_span(lane(), range.kind, range.name, time, flags);
-  if (const auto found = attributes_.find(handle); found != attributes_.end()) {
-    for (const auto& [key, value] : found->second) builder_.add_attribute(ticket, key, value);
-    attributes_.erase(found);
-  }
-  ++added_;
-}
-
-/// Adds a range; one whose end is not known ends at `at_last`.
-void RangeDecoder::close(const Known& known, std::uint64_t handle, std::uint64_t at_last) {
-  if (!known.end) builder_.quality().add(Counter::spans_unclosed);
-  const std::uint64_t end = known.end.value_or(std::max(at_last, known.range.ticks));
-  add(known.range, handle, end, known.end ? std::uint8_t{0} : span_flag::cut_end);
-}
-
-void RangeDecoder::finish(std::uint64_t last_ticks, Starts starts) {
-  if (starts == Starts::all) builder_.quality().add(Counter::pop_without_push, early_ends_.size());
-  std::vector<std::pair<std::uint64_t, Known>> rest{known_.begin(), known_.end()};
-  std::ranges::sort(rest, {}, [](const auto& entry) {
-    const Range& range = entry.second.range;
-    return std::tuple{range.ticks, range.name, entry.first};
-  });
-  for (const auto& [handle, known] : rest) close(known, handle, last_ticks);
-}
 
 struct SegmentDecoder::Thread {
   LaneId lane;
@@ -250,53 +197,6 @@ void SegmentDecoder::push(Thread& thread, const Record& record) {
   if (!name.is_set()) builder_.quality().add(Counter::names_lost);
   ++added_;
   thread.open.push_back({builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks});
-}
-
-/// True for an event of the time of which only sums are used. Samples are used from the beginning on.
-bool SegmentDecoder::is_left_out(const Record& record) {
-  if (!full_.since) return false;
-  switch (static_cast<RecordType>(record.head.type)) {
-    case RecordType::push:
-    case RecordType::range_start:
-    case RecordType::mark:
-    case RecordType::comm_enqueued:
-      if (run_time(record.word(0)) >= *full_.since) return false;
-      ++left_out_;
-      return true;
-    case RecordType::comm_started:
-    case RecordType::comm_finished:
-    case RecordType::comm_returned:
-    case RecordType::range_end:
-      return run_time(record.word(0)) < *full_.since;
-    default:
-      return false;
-  }
-}
-
-/// A span for each step that is there as sums only, on the thread that marked it.
-void SegmentDecoder::add_step_sums() {
-  if (!full_.first_step) return;
-  for (const StepSums& sums : segment_.step_sums) {
-    const StepSumsFields& fields = sums.fields;
-    if (fields.index >= *full_.first_step) continue;
-    const LaneId lane = devices_.thread_lane(fields.os_thread);
-    const TimeRange time{run_time(fields.begin), std::max(run_time(fields.begin), run_time(fields.end))};
-    const std::uint32_t ticket = builder_.add_span(lane, kind_of(sums.kind), builder_.intern(sums.name), time);
-    const auto add = [&](std::string_view key, std::int64_t value) {
-      builder_.add_attribute(ticket, builder_.intern(key), value);
-    };
-    add("index", fields.index);
-    add("thinned", 1);
-    add("window_ns", std::max((run_time(fields.window_end) - time.begin).count(), std::int64_t{0}));
-    add("compute_ns", fields.compute_ns);
-    add("communication_ns", fields.communication_ns);
-    add("copies_ns", fields.copies_ns);
-    add("data_ns", fields.data_ns);
-    add("wait_ns", fields.wait_ns);
-    add("bytes", fields.bytes);
-    add("operations", fields.operations);
-    ++added_;
-  }
 }
 
 // A row or two for each type. NOLINTNEXTLINE(readability-function-size)

@@ -163,7 +163,7 @@ bool LiveSegment::follow(Followed& chunk, std::uint64_t budget, const std::funct
   if (fresh > 0) {
     buffer_.resize(fresh);
     if (!read(chunk.offset + chunk_header_bytes + chunk.taken, buffer_)) return false;
-    take({chunk.header.thread, chunk.header.os_thread, chunk.taken == 0, buffer_});
+    take({chunk.header.thread, chunk.taken == 0, buffer_, chunk.header.os_thread});
     chunk.taken += fresh;
     taken_ += fresh;
   }

@@ -17,9 +17,9 @@ namespace rankscope::recording {
 /// Whole records of one thread that follow on what it has written before.
 struct LivePiece {
   std::uint32_t thread = 0;
-  std::int64_t os_thread = 0;
   bool begins_chunk = false;  ///< string ids start anew
   std::span<const std::byte> payload;
+  std::int64_t os_thread = 0;
 };
 
 /// A chunk to which nothing is written any more, and which has been read.

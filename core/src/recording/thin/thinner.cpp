@@ -28,7 +28,6 @@ constexpr std::size_t kept_steps = 5;  // the latest, whatever their age: fewer 
 constexpr double facts_apart_ns = 10e9;
 constexpr std::uint64_t longest_run = 16ULL << 20;
 constexpr std::uint32_t sums_ring_kib = 64;
-constexpr LiveLimits limits{.steps = 1U << 14, .values = 2, .stretches = 1U << 20};
 
 HostTime host_now() { return HostTime{nanoseconds{static_cast<std::int64_t>(TickClock::now_monotonic())}}; }
 
@@ -61,9 +60,11 @@ bool begins_page(std::uint64_t offset) { return offset % run_page_bytes == 0; }
 }  // namespace
 
 struct Thinner::State {
-  explicit State(fs::path segment) : path(std::move(segment)), live(path), inode(inode_of(path)) {}
+  State(fs::path segment, const LiveLimits& of_steps)
+      : path(std::move(segment)), limits(of_steps), live(path), inode(inode_of(path)) {}
 
   fs::path path;
+  LiveLimits limits;
   LiveSegment live;
   std::optional<ino_t> inode;
   std::optional<LiveDecoder> decoder{};
@@ -217,7 +218,10 @@ void Thinner::State::hand_back(ChunkFile& file, std::vector<PageRun> runs) {
   waiting.assign(next, runs.end());
 }
 
-Thinner::Thinner(fs::path segment) : state_(std::make_unique<State>(std::move(segment))) {}
+LiveLimits Thinner::usual_limits() { return {.steps = 1U << 14, .values = 2, .stretches = 1U << 20}; }
+
+Thinner::Thinner(fs::path segment, const LiveLimits& limits)
+    : state_(std::make_unique<State>(std::move(segment), limits)) {}
 Thinner::Thinner(Thinner&&) noexcept = default;
 Thinner& Thinner::operator=(Thinner&&) noexcept = default;
 Thinner::~Thinner() = default;
@@ -225,7 +229,7 @@ Thinner::~Thinner() = default;
 std::uint64_t Thinner::follow(std::uint64_t budget) {
   State& state = *state_;
   const bool is_readable = state.live.poll(budget, [&state](const LivePiece& piece) {
-    if (!state.decoder) state.decoder.emplace(*state.live.fixed(), limits, StepLength::to_the_next);
+    if (!state.decoder) state.decoder.emplace(*state.live.fixed(), state.limits, StepLength::to_the_next);
     state.decoder->take(piece);
   });
   if (!is_readable) return 0;

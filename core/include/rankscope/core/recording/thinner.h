@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "rankscope/core/recording/live.h"
 #include "rankscope/core/result.h"
 #include "rankscope/core/time.h"
 
@@ -15,8 +16,10 @@ namespace rankscope::recording {
 /// Follows one segment of a spool, and gives up its old chunks on request. Used by the recorder alone, from one thread.
 class Thinner {
  public:
-  /// Sums go to the file that sums_of() names, which is made when there are any; its folder is made, too.
-  explicit Thinner(std::filesystem::path segment);
+  /// When nothing more is reported about a step, and how much is kept until then.
+  [[nodiscard]] static LiveLimits usual_limits();
+  /// Sums go to a file of the same name in the folder "sums" beside the segment; both are made when there are any.
+  explicit Thinner(std::filesystem::path segment, const LiveLimits& limits = usual_limits());
   Thinner(Thinner&&) noexcept;
   Thinner& operator=(Thinner&&) noexcept;
   ~Thinner();
