@@ -19,6 +19,7 @@
 #include "rankscope/core/model/run.h"
 #include "replay/build.h"
 #include "rules.h"
+#include "split/communication.h"
 #include "split/rank_rows.h"
 #include "stragglers/code.h"
 #include "stragglers/gains.h"
@@ -149,6 +150,10 @@ void find_slow_ranks_by_sums(Work& work) {
   Report& report = work.report;
   const Section<StepsSection> steps = report.thinned->steps;
   const Section<std::vector<RankRow>> rows = report.thinned->rows;
+  if (std::string why = why_waits_are_hidden(work.run, *rows); !why.empty()) {
+    report.stragglers = unavailable(std::move(why));
+    return;
+  }
   report.stragglers = find_stragglers(work.run, steps, rows, report.collectives, report.blame);
   if (!report.stragglers || !report.steps) return;
   if (report.tcp_links) leave_to_slow_links(*report.tcp_links, *report.stragglers);

@@ -77,7 +77,7 @@ constexpr std::array rows{
         .title = "Slow ranks",
         .question = "Which rank is slow, since when, and why?",
         .needs = "ranks collectives what_if tcp_links thinned",
-        .find = find_where_compared<&Report::stragglers, find_slow_ranks>,
+        .find = find_by_sums_or_where_compared<&Report::stragglers, find_slow_ranks>,
         .absence = absence_in<&Report::stragglers>,
         .remedy = remedy_for_stragglers,
         .keep_ranks = keep_slow_ranks,

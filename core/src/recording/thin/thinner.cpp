@@ -44,7 +44,7 @@ struct ReadChunk {
   HostTime seen{};
 };
 
-struct Window {
+struct SummedStep {
   HostTime end{};
   std::uint64_t end_ticks = 0;
 };
@@ -69,7 +69,7 @@ struct Thinner::State {
   std::optional<ino_t> inode;
   std::optional<LiveDecoder> decoder{};
   std::map<std::uint64_t, ReadChunk> read{};  // by offset
-  std::deque<Window> windows{};               // of steps whose sums are stored and that were not given up
+  std::deque<SummedStep> windows{};               // of steps whose sums are stored and that were not given up
   std::vector<PageRun> waiting{};             // for a place in the ring
   std::unique_ptr<SegmentWriter> sums{};
   std::unique_ptr<ThreadWriter> pen{};  // declared after the file that it writes to
@@ -78,7 +78,7 @@ struct Thinner::State {
 
   [[nodiscard]] bool is_written() const;
   [[nodiscard]] std::uint64_t ticks_at(HostTime time) const;
-  [[nodiscard]] std::optional<Window> cut(HostTime until, Steps steps);
+  [[nodiscard]] std::optional<SummedStep> cut(HostTime until, Steps steps);
   [[nodiscard]] Chosen choose(HostTime cut) const;
   void add_run(Chosen& chosen, std::span<const std::pair<std::uint64_t, ReadChunk>> group) const;
   Result<void> open_sums();
@@ -110,15 +110,15 @@ std::uint64_t Thinner::State::ticks_at(HostTime time) const {
 }
 
 /// Up to which moment events are given up; nothing if there is none before `until`.
-std::optional<Window> Thinner::State::cut(HostTime until, Steps steps) {
+std::optional<SummedStep> Thinner::State::cut(HostTime until, Steps steps) {
   const bool has_steps = decoder && decoder->has_steps();
-  std::optional<Window> found;
+  std::optional<SummedStep> found;
   if (has_steps && windows.size() > kept_steps) {
     const auto last = windows.end() - static_cast<std::ptrdiff_t>(kept_steps);
     for (auto window = windows.begin(); window != last && window->end <= until; ++window) found = *window;
   }
   const bool may_tear = !has_steps || steps == Steps::any;
-  if (!found && may_tear) found = Window{until, ticks_at(until)};
+  if (!found && may_tear) found = SummedStep{until, ticks_at(until)};
   return found;
 }
 
@@ -270,7 +270,7 @@ Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps) {
     given.bytes += run.bytes;
   }
   for (const std::uint64_t offset : chosen.chunks) state.read.erase(offset);
-  std::erase_if(state.windows, [&](const Window& window) { return window.end <= cut->end; });
+  std::erase_if(state.windows, [&](const SummedStep& window) { return window.end <= cut->end; });
   if (in_use) state.hand_back(file, std::move(chosen.runs));
   return given;
 }
