@@ -218,7 +218,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The profiler that made the recording reported that events were lost or may have been lost. Record fewer steps at "
      "a time, or use larger buffers."},
     {texts_hidden, "texts_hidden", info,
-     "In strings that seem to contain passwords, tokens or other secrets, each secret is shown as ***. The input "
+     "In strings that seem to contain passwords, tokens or other secrets, each secret is shown as asterisks. The input "
      "itself may still contain the secrets, so send others a pack of it (`rankscope pack`) instead. "
      "--keep-texts shows the strings as they were recorded."},
     {processes_without_rank, "processes_without_rank", info,
