@@ -9,6 +9,8 @@
 #include <system_error>
 #include <vector>
 
+#include "launch/ended_segments.h"
+#include "launch/spool.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/tick_clock.h"
@@ -30,9 +32,7 @@ constexpr std::uint64_t near_part = 4;
 constexpr double high_share = 0.9;
 constexpr double low_share = 0.8;
 
-HostTime now() {
-  return HostTime{nanoseconds{static_cast<std::int64_t>(recording::TickClock::now_monotonic())}};
-}
+HostTime now() { return HostTime{nanoseconds{static_cast<std::int64_t>(recording::TickClock::now_monotonic())}}; }
 
 std::uint64_t blocks_of(const fs::path& folder) {
   std::uint64_t bytes = 0;
@@ -95,23 +95,23 @@ std::uint64_t Keeper::spool_bytes() const {
 
 void Keeper::find_segments(const fs::path& folder, FileNames& known) {
   for_each_new_file(folder, known, [&](std::string_view name) {
-    if (!name.ends_with(recording::segment_suffix) || thinners_.size() >= most_followed) return;
+    if (!name.ends_with(recording::segment_suffix) || followed_.size() >= most_followed) return;
     known.emplace(name);
-    thinners_.emplace(folder / name, Thinner{folder / name});
+    followed_.emplace(folder / name, Followed{Thinner{folder / name}});
   });
 }
 
 void Keeper::follow(std::uint64_t budget) {
   find_segments(spool_, inside_);
   find_segments(spool_ / recording::outside_folder, outside_);
-  std::erase_if(thinners_, [](const auto& entry) { return !entry.second.is_there(); });
-  for (auto& [path, thinner] : thinners_) budget -= std::min(budget, thinner.follow(budget));
+  std::erase_if(followed_, [](const auto& entry) { return !entry.second.thinner.is_there(); });
+  for (auto& [path, one] : followed_) budget -= std::min(budget, one.thinner.follow(budget));
 }
 
 /// The moment up to which as much was written as is too much.
 HostTime Keeper::time_of_excess(std::uint64_t excess) const {
   std::vector<Thinner::Old> old;
-  for (const auto& [path, thinner] : thinners_) thinner.add_old(old);
+  for (const auto& [path, one] : followed_) one.thinner.add_old(old);
   std::ranges::sort(old, {}, &Thinner::Old::seen);
   HostTime time{};
   for (const Thinner::Old& chunk : old) {
@@ -123,8 +123,8 @@ HostTime Keeper::time_of_excess(std::uint64_t excess) const {
 }
 
 void Keeper::give_up_before(HostTime until, Thinner::Steps steps) {
-  for (auto& [path, thinner] : thinners_) {
-    const auto given = thinner.give_up(until, steps);
+  for (auto& [path, one] : followed_) {
+    const auto given = one.thinner.give_up(until, steps);
     if (given)
       thinned_ += given->events;
     else
@@ -132,7 +132,17 @@ void Keeper::give_up_before(HostTime until, Thinner::Steps steps) {
   }
 }
 
+/// The number of a process in a container may be that of another one here, so that a name alone does not tell.
+void Keeper::note_ends() {
+  for (auto& [path, one] : followed_) {
+    if (one.ended || is_written(path) || !nobody_writes(path)) continue;
+    one.ended = true;
+    one.thinner.note_end();
+  }
+}
+
 void Keeper::give_up() {
+  note_ends();
   if (limit_.period) give_up_before(now() - *limit_.period, Thinner::Steps::whole);
   const auto limit = static_cast<double>(*limit_.bytes);
   const auto size = [this] { return static_cast<double>(spool_bytes()); };

@@ -35,6 +35,7 @@ class Keeper {
  private:
   void find_segments(const std::filesystem::path& folder, FileNames& known);
   void follow(std::uint64_t budget);
+  void note_ends();
   void give_up();
   void give_up_before(HostTime until, recording::Thinner::Steps steps);
   [[nodiscard]] HostTime time_of_excess(std::uint64_t excess) const;
@@ -44,7 +45,11 @@ class Keeper {
   KeepLimit limit_;
   FileNames inside_;
   FileNames outside_;
-  std::map<std::filesystem::path, recording::Thinner> thinners_;
+  struct Followed {
+    recording::Thinner thinner;
+    bool ended = false;
+  };
+  std::map<std::filesystem::path, Followed> followed_;
   std::int64_t next_look_ns_ = 0;
   bool is_near_ = false;  ///< the size is near enough to the limit, or a period is asked for
   std::uint64_t thinned_ = 0;

@@ -12,10 +12,9 @@ constexpr std::int64_t ns_per_s = 1'000'000'000;
 constexpr std::int64_t longest_s = std::int64_t{366} * 24 * 3600;
 constexpr std::uint64_t smallest_bytes = std::uint64_t{16} << 20;  // with less, hardly a step is kept
 
-constexpr std::array periods{std::pair{std::string_view{"s"}, std::int64_t{1}},
-                             std::pair{std::string_view{"m"}, std::int64_t{60}},
-                             std::pair{std::string_view{"h"}, std::int64_t{3600}},
-                             std::pair{std::string_view{"d"}, std::int64_t{86400}}};
+constexpr std::array periods{
+    std::pair{std::string_view{"s"}, std::int64_t{1}}, std::pair{std::string_view{"m"}, std::int64_t{60}},
+    std::pair{std::string_view{"h"}, std::int64_t{3600}}, std::pair{std::string_view{"d"}, std::int64_t{86400}}};
 constexpr std::array sizes{std::pair{std::string_view{"MiB"}, std::uint64_t{1} << 20},
                            std::pair{std::string_view{"GiB"}, std::uint64_t{1} << 30},
                            std::pair{std::string_view{"TiB"}, std::uint64_t{1} << 40}};

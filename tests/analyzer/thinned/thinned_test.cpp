@@ -119,9 +119,10 @@ TEST(ThinnedSteps, SumsAddUpToTheStep) {
 TEST(ThinnedSteps, ThatTheyWereThinnedOutIsSaid) {
   const auto run = run_of(text_of({}));
   const Report report = analyze(*run, {});
-  EXPECT_EQ(thinned_text(report),
-            "Steps 0 to 59 were thinned out while the job ran (record --keep): of them, only sums per rank and step are "
-            "recorded. They show slow ranks; everything else in this report covers the time from step 60 on.");
+  EXPECT_EQ(
+      thinned_text(report),
+      "Steps 0 to 59 were thinned out while the job ran (record --keep): of them, only sums per rank and step are "
+      "recorded. They show slow ranks; everything else in this report covers the time from step 60 on.");
   const nlohmann::ordered_json json = thinned_json(*report.thinned);
   EXPECT_EQ(json["first_full_step"], 60);
   EXPECT_EQ(json["steps"].size(), 60U);

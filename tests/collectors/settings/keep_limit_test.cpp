@@ -35,8 +35,9 @@ TEST(KeepLimit, IsBoth) {
 }
 
 TEST(KeepLimit, OtherTextsAreRefusedInOneSentence) {
-  for (const std::string_view text : {"", "10", "m", "10 m", "0m", "-1m", "1.5h", "10min", "4GB", "4gib", "1MiB", "10m,", ",10m",
-                                      "10m,5m", "4GiB,5GiB", "10m,4GiB,1h", "9999999999999999999d", "400d", "2000000TiB"}) {
+  for (const std::string_view text :
+       {"", "10", "m", "10 m", "0m", "-1m", "1.5h", "10min", "4GB", "4gib", "1MiB", "10m,", ",10m", "10m,5m",
+        "4GiB,5GiB", "10m,4GiB,1h", "9999999999999999999d", "400d", "2000000TiB"}) {
     const auto limit = keep_limit_from(text);
     ASSERT_FALSE(limit) << text;
     EXPECT_EQ(limit.error().kind, ErrorKind::usage);

@@ -40,8 +40,8 @@ std::uint64_t blocks_of(const fs::path& file) {
 struct Rank {
   explicit Rank(const fs::path& folder, std::int32_t rank = 0)
       : path(folder / ("rank-" + std::to_string(rank) + segment_suffix)) {
-    auto made = SegmentWriter::create(
-        {.path = path, .ring_kib = 4096, .rank = rank, .world_size = 2, .rank_source = "RANK"});
+    auto made =
+        SegmentWriter::create({.path = path, .ring_kib = 4096, .rank = rank, .world_size = 2, .rank_source = "RANK"});
     if (!made) throw std::runtime_error(made.error().message);
     writer = std::move(*made);
     pen = writer->thread();
@@ -56,7 +56,12 @@ struct Rank {
       pen->pop();
     }
     const auto uid = static_cast<std::uint64_t>(next);
-    pen->comm_enqueued({.uid = uid, .sequence = next, .bytes = 1000, .group = "all", .op = "allreduce", .dtype = "f32",
+    pen->comm_enqueued({.uid = uid,
+                        .sequence = next,
+                        .bytes = 1000,
+                        .group = "all",
+                        .op = "allreduce",
+                        .dtype = "f32",
                         .members = "0,1"});
     pen->comm_started(uid);
     pen->comm_finished(uid);
@@ -182,7 +187,8 @@ TEST(Thinner, AnUnfinishedStepIsNeverGivenUpWithTheStepsBeforeIt) {
   rank.steps(300);
   rank.pen->push(SpanKind::step, "train");
   rank.pen->attribute("index", 300);
-  rank.pen->comm_enqueued({.uid = 9999, .sequence = 300, .bytes = 8, .group = "all", .op = "allreduce", .members = "0,1"});
+  rank.pen->comm_enqueued(
+      {.uid = 9999, .sequence = 300, .bytes = 8, .group = "all", .op = "allreduce", .members = "0,1"});
   rank.pen->comm_started(9999);  // and hangs
   rank.thinner->follow(1U << 30);
   rank.give_up(now());
@@ -253,7 +259,8 @@ TEST(Thinner, FactsAboutTheProcessStay) {
   EXPECT_EQ((*run)->metadata((*run)->process_of(RankId{0}), "model"), "gpt");
   ASSERT_EQ((*run)->devices().size(), 1U);
   EXPECT_EQ((*run)->text((*run)->devices()[0].name), "GPU X");
-  EXPECT_TRUE(std::ranges::any_of((*run)->lanes(), [&](const Lane& lane) { return (*run)->text(lane.name) == "trainer"; }));
+  EXPECT_TRUE(
+      std::ranges::any_of((*run)->lanes(), [&](const Lane& lane) { return (*run)->text(lane.name) == "trainer"; }));
 }
 
 TEST(Thinner, AGatheredSegmentHoldsItsSums) {

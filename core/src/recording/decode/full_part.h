@@ -14,7 +14,7 @@ namespace rankscope::recording {
 
 /// What of one segment is used as events; of the time before, only sums are used.
 struct FullPart {
-  std::optional<RunTime> since{};           ///< nothing: all of it
+  std::optional<RunTime> since{};            ///< nothing: all of it
   std::optional<std::int64_t> first_step{};  ///< steps with a lower number are only there as sums
   bool operator==(const FullPart&) const = default;
 };

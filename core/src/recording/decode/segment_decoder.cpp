@@ -148,7 +148,8 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
   thread.os_thread = first.os_thread;
   const std::span<const Chunk> chunks{&first, last_chunk - first_chunk};
   thread.holds_sums = first.thread == sums_thread;
-  if (!thread.holds_sums && std::ranges::any_of(chunks, fills_a_row)) thread.lane = devices_.thread_lane(first.os_thread);
+  if (!thread.holds_sums && std::ranges::any_of(chunks, fills_a_row))
+    thread.lane = devices_.thread_lane(first.os_thread);
   std::uint32_t expected = 0;
   for (std::size_t i = first_chunk; i < last_chunk; ++i) {
     // Behind a missing chunk nobody knows which of the open spans ended in it.

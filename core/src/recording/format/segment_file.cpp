@@ -137,8 +137,9 @@ void walk_segment(SegmentFile& segment) {
 
 /// The recorder says so before it gives chunks up, so that some may still be there.
 void leave_out_thinned(SegmentFile& segment) {
-  std::ranges::sort(segment.thinned, {},
-                    [](const ThinnedFields& one) { return std::tuple{one.thread, one.first_sequence}; });
+  std::ranges::sort(segment.thinned, {}, [](const ThinnedFields& one) {
+    return std::tuple{one.thread, one.first_sequence};
+  });
   if (segment.thinned.empty()) return;
   std::erase_if(segment.chunks, [&segment](const Chunk& chunk) {
     return thinned_among(segment, chunk.thread, chunk.sequence, chunk.sequence + 1) > 0;
@@ -158,7 +159,8 @@ std::uint64_t thinned_among(const SegmentFile& segment, std::uint32_t thread, st
   });
   if (one != segment.thinned.begin()) --one;
   std::uint64_t chunks = 0;
-  for (; one != segment.thinned.end() && std::tuple{one->thread, one->first_sequence} < std::tuple{thread, end}; ++one) {
+  for (; one != segment.thinned.end() && std::tuple{one->thread, one->first_sequence} < std::tuple{thread, end};
+       ++one) {
     if (one->thread != thread) continue;
     const std::uint64_t from = std::max(one->first_sequence, first);
     const std::uint64_t to = std::min<std::uint64_t>(std::uint64_t{one->first_sequence} + one->chunks, end);

@@ -102,14 +102,15 @@ struct SegmentFile {
   MappedFile file;
   std::optional<MappedFile> sums_file;  ///< of a live segment that was thinned out
   SegmentStatic fixed;
-  SegmentCounters counters;   ///< all 0 if the header is damaged
-  std::vector<Chunk> chunks;  ///< by (thread, sequence), those of sums_thread first; without those that were thinned out
+  SegmentCounters counters;  ///< all 0 if the header is damaged
+  std::vector<Chunk>
+      chunks;  ///< by (thread, sequence), those of sums_thread first; without those that were thinned out
   std::vector<ClockPair> clock_pairs;
   std::vector<Anchor> anchors;
   std::vector<Joined> joined;
   std::vector<StepSums> step_sums;     ///< by begin
   std::vector<ThinnedFields> thinned;  ///< by (thread, first sequence)
-  Quality quality;  ///< what was wrong with the file
+  Quality quality;                     ///< what was wrong with the file
 
   [[nodiscard]] bool header_is_damaged() const { return quality.of(Counter::header_damaged) > 0; }
 };

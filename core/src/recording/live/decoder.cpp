@@ -164,11 +164,8 @@ void LiveDecoder::push(std::uint32_t number, const Record& record) {
   const auto index = step_number(number, kind, is_named ? thread.names[record.head.name] : std::string_view{});
   if (layer_of(kind)) account(number, time);
   if (index) thread.in_step = true;
-  thread.open.push_back({.kind = kind,
-                         .is_step = index.has_value(),
-                         .begin = time,
-                         .index = index.value_or(0),
-                         .ticks = record.word(0)});
+  thread.open.push_back(
+      {.kind = kind, .is_step = index.has_value(), .begin = time, .index = index.value_or(0), .ticks = record.word(0)});
   if (index && is_named) thread.open.back().name = thread.names[record.head.name];
 }
 
@@ -202,8 +199,8 @@ void LiveDecoder::end_step(const Thread& thread, const Open& step, std::uint64_t
     }
   }
   ++step_count_;
-  Ended& ended = steps_.emplace_back(
-      Ended{.step = {.index = step.index, .begin = step.begin, .duration = end - step.begin}});
+  Ended& ended =
+      steps_.emplace_back(Ended{.step = {.index = step.index, .begin = step.begin, .duration = end - step.begin}});
   ended.sums.kind = static_cast<std::uint8_t>(step.kind);
   ended.sums.name = step.name;
   ended.sums.fields.begin = step.ticks;

@@ -211,8 +211,8 @@ bool LiveSegment::poll(std::uint64_t budget, const std::function<void(const Live
       behind_ += chunk->header.committed;  // the one before it has not been read to its end
     } else if (follow(*chunk, budget, take)) {
       ++next;
-      ended_.push_back({chunk->offset, chunk_header_bytes + chunk->header.capacity, chunk->header.thread,
-                        chunk->header.sequence});
+      ended_.push_back(
+          {chunk->offset, chunk_header_bytes + chunk->header.capacity, chunk->header.thread, chunk->header.sequence});
       chunk->offset = done;
     }
   }

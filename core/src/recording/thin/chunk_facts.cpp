@@ -20,7 +20,8 @@ struct ChunkFacts::Chunk {
   void add_name() {
     if (record.head.name != names.size() || record.body.size() < 8) return;
     const auto bytes = record.body.subspan(8);
-    names.emplace_back(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(record.word(0), bytes.size()));
+    names.emplace_back(reinterpret_cast<const char*>(bytes.data()),
+                       std::min<std::size_t>(record.word(0), bytes.size()));
   }
 };
 

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "rankscope/core/format.h"
-#include "rankscope/core/process_stat.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "recording/live/decoder.h"
@@ -69,14 +68,14 @@ struct Thinner::State {
   std::optional<ino_t> inode;
   std::optional<LiveDecoder> decoder{};
   std::map<std::uint64_t, ReadChunk> read{};  // by offset
-  std::deque<SummedStep> windows{};               // of steps whose sums are stored and that were not given up
+  std::deque<SummedStep> windows{};           // of steps whose sums are stored and that were not given up
   std::vector<PageRun> waiting{};             // for a place in the ring
   std::unique_ptr<SegmentWriter> sums{};
   std::unique_ptr<ThreadWriter> pen{};  // declared after the file that it writes to
   std::optional<ChunkFacts> facts{};
   bool failed = false;  // the file for the sums cannot be made
+  bool ended = false;   // the process seals no chunk any more, and takes none back
 
-  [[nodiscard]] bool is_written() const;
   [[nodiscard]] std::uint64_t ticks_at(HostTime time) const;
   [[nodiscard]] std::optional<SummedStep> cut(HostTime until, Steps steps);
   [[nodiscard]] Chosen choose(HostTime cut) const;
@@ -86,15 +85,6 @@ struct Thinner::State {
   Result<std::uint64_t> keep_facts(const ChunkFile& file, const Chosen& chosen, std::uint64_t cut_ticks);
   void hand_back(ChunkFile& file, std::vector<PageRun> runs);
 };
-
-/// By its process; one that has ended seals no chunk, and takes none back.
-bool Thinner::State::is_written() const {
-  const SegmentStatic& fixed = *live.fixed();
-  if (path.parent_path().filename() == outside_folder) return true;  // by this process
-  if (live.counters().end == ProcessEnd::exited) return false;
-  const auto stat = process_stat(static_cast<pid_t>(fixed.pid));
-  return stat && stat->start_ticks_of_boot == fixed.start_ticks_of_boot && stat->state != 'Z';
-}
 
 /// Linear between the first reading of the clocks and now.
 std::uint64_t Thinner::State::ticks_at(HostTime time) const {
@@ -197,7 +187,8 @@ Result<std::uint64_t> Thinner::State::keep_facts(const ChunkFile& file, const Ch
     const std::uint64_t events = facts->copy(*payload, header->os_thread);
     if (fields.chunks == 0 || fields.thread != thread || fields.first_sequence + fields.chunks != sequence) {
       write();
-      fields = {.thread = thread, .first_sequence = sequence, .chunks = 0, .reserved = 0, .events = 0, .cut = cut_ticks};
+      fields = {
+          .thread = thread, .first_sequence = sequence, .chunks = 0, .reserved = 0, .events = 0, .cut = cut_ticks};
     }
     ++fields.chunks;
     fields.events += events;
@@ -242,6 +233,8 @@ std::uint64_t Thinner::follow(std::uint64_t budget) {
   return state.live.taken();
 }
 
+void Thinner::note_end() { state_->ended = true; }
+
 bool Thinner::is_there() const { return state_->inode && inode_of(state_->path) == state_->inode; }
 
 void Thinner::add_old(std::vector<Old>& all) const {
@@ -254,13 +247,12 @@ Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps) {
   const auto cut = state.cut(until, steps);
   if (!cut) return GivenUp{};
   Chosen chosen = state.choose(cut->end);
-  const bool in_use = state.is_written();
-  if (chosen.runs.empty() && (state.waiting.empty() || !in_use)) return GivenUp{};
+  if (chosen.runs.empty() && (state.waiting.empty() || state.ended)) return GivenUp{};
   RS_TRY(ChunkFile file, ChunkFile::open(state.path));
   // A chunk that its process has not sealed yet would be sealed later, over what stands there then.
   const auto is_unsealed = [&](std::uint64_t offset) {
     const auto header = file.header(offset);
-    return !header || (in_use && header->state != static_cast<std::uint32_t>(ChunkState::sealed));
+    return !header || (!state.ended && header->state != static_cast<std::uint32_t>(ChunkState::sealed));
   };
   if (std::ranges::any_of(chosen.chunks, is_unsealed)) return GivenUp{};  // in the next round
   RS_TRY(const std::uint64_t events, state.keep_facts(file, chosen, cut->end_ticks));
@@ -271,7 +263,7 @@ Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps) {
   }
   for (const std::uint64_t offset : chosen.chunks) state.read.erase(offset);
   std::erase_if(state.windows, [&](const SummedStep& window) { return window.end <= cut->end; });
-  if (in_use) state.hand_back(file, std::move(chosen.runs));
+  if (!state.ended) state.hand_back(file, std::move(chosen.runs));
   return given;
 }
 

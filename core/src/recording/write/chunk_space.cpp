@@ -118,7 +118,8 @@ int ChunkSpace::map_more(Extent& extent, const PageRun& run, bool is_allocated) 
   const int file = writable_file();
   if (file < 0) return EBADF;
   if (const int error = is_allocated ? 0 : allocate_space(file, run.begin, run.bytes); error != 0) return error;
-  void* const memory = mmap(nullptr, run.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(run.begin));
+  void* const memory =
+      mmap(nullptr, run.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(run.begin));
   if (memory == MAP_FAILED) return errno;
   make_writable(memory, run.bytes);
   extent.memory = static_cast<std::byte*>(memory);
