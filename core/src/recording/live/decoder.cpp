@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -317,9 +318,12 @@ void LiveDecoder::settle() {
   const auto first = steps_.end() - static_cast<std::ptrdiff_t>(unsettled_);
   const auto last = std::find_if(first, steps_.end(), [&](const Ended& one) { return !is_over(one, delay); });
   if (first != last) {
-    std::vector<LiveStretch> stretches = device_;
+    const auto touches = [begin = first->step.begin, end = (last - 1)->step.begin + (last - 1)->step.duration](
+                             const LiveStretch& stretch) { return stretch.end > begin && stretch.begin < end; };
+    std::vector<LiveStretch> stretches;
+    std::ranges::copy_if(device_, std::back_inserter(stretches), touches);
     for (const LiveStretch& stretch : host_)
-      if (!has_device_ || stretch.layer == LiveLayer::data || stretch.layer == LiveLayer::wait)
+      if (touches(stretch) && (!has_device_ || stretch.layer == LiveLayer::data || stretch.layer == LiveLayer::wait))
         stretches.push_back(stretch);
     std::vector<LiveStep> steps;
     for (auto one = first; one != last; ++one) steps.push_back(one->step);
