@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <limits>
 
 #include "rankscope/core/model/run.h"
@@ -52,7 +53,8 @@ std::vector<TimeSplit> splits_of(const Run& run, const StepsSection& steps, Rank
 }
 
 RankRow row_of(const Run& run, const StepsSection& steps, RankId rank, const Matching& matching) {
-  RankRow row{.rank = rank};
+  RankRow row;
+  row.rank = rank;
   row.host = run.text(run.process_of(rank).host);
   row.per_step = splits_of(run, steps, rank, busy_layers(run, rank, matching));
   for (const TimeSplit& split : row.per_step) row.total += split;

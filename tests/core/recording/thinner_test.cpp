@@ -27,7 +27,7 @@ using testing::TemporaryFolder;
 
 /// Nothing is reported late here, so that no test has to wait.
 constexpr LiveLimits at_once{
-    .steps = 1U << 14, .stretches = 1U << 20, .device_delay = nanoseconds{0}, .host_delay = nanoseconds{0}};
+    .steps = 1U << 14, .stretches = 1U << 22, .device_delay = nanoseconds{0}, .host_delay = nanoseconds{0}};
 
 HostTime now() { return HostTime{nanoseconds{static_cast<std::int64_t>(TickClock::now_monotonic())}}; }
 
