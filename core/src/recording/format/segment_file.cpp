@@ -18,6 +18,7 @@ namespace rankscope::recording {
 namespace {
 
 constexpr std::uint32_t largest_capacity = 64U << 20;
+constexpr std::int64_t largest_step = std::int64_t{1} << 53;  // a larger number is damage
 
 template <class T>
 T read_at(std::span<const std::byte> bytes, std::size_t offset) {
@@ -62,6 +63,7 @@ void take_early(const Record& record, std::span<const std::string_view> names, S
       StepSums sums{.kind = record.head.code, .name = {}};
       if (record.head.name < names.size()) sums.name = names[record.head.name];
       std::memcpy(&sums.fields, record.body.data(), std::min(sizeof sums.fields, record.body.size()));
+      if (sums.fields.index < 0 || sums.fields.index > largest_step) return segment.quality.add(Counter::records_unknown);
       segment.step_sums.push_back(std::move(sums));
       return;
     }
