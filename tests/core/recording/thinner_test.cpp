@@ -305,6 +305,23 @@ TEST(Thinner, RanksThatWereThinnedOutUnequallyBeginWithTheSameFullStep) {
     EXPECT_GE(collective.sequence, static_cast<std::int64_t>(of_one.thinned));
 }
 
+/// A recorder that is killed has written that it gives chunks up, and has not emptied them yet.
+TEST(Thinner, ChunksThatAreListedAndStillThereAreNotReadTwice) {
+  const TemporaryFolder spool;
+  const TemporaryFolder killed;
+  Rank rank{spool.path()};
+  rank.steps(300);
+  fs::copy_file(rank.path, killed / rank.path.filename().string());
+  EXPECT_GT(rank.give_up(now()).events, 0U);
+  fs::copy(spool / std::string{sums_folder}, killed / std::string{sums_folder});
+  const auto run = read_recording(killed.path());
+  ASSERT_TRUE(run) << run.error().message;
+  const SeenSteps seen = steps_of(**run, RankId{0});
+  expect_all_steps(seen, 300);
+  EXPECT_EQ(seen.operations, 200 * (300 - seen.thinned));
+  EXPECT_EQ(data_loss_in(**run), 0U);
+}
+
 TEST(Thinner, WithoutStepsWhatIsOldIsGivenUp) {
   const TemporaryFolder spool;
   Rank rank{spool.path()};
