@@ -57,7 +57,7 @@ std::uint64_t default_bytes(const fs::path& spool) {
   if (error) return most_by_default;
   struct statfs facts {};
   const bool in_memory = statfs(spool.c_str(), &facts) == 0 && facts.f_type == memory_file_system;
-  return std::min(most_by_default, space.available / (in_memory ? 8 : 4));
+  return std::min(most_by_default, space.available / (in_memory ? 8U : 4U));
 }
 
 std::string period_text(nanoseconds period) {

@@ -63,7 +63,8 @@ void take_early(const Record& record, std::span<const std::string_view> names, S
       StepSums sums{.kind = record.head.code, .name = {}};
       if (record.head.name < names.size()) sums.name = names[record.head.name];
       std::memcpy(&sums.fields, record.body.data(), std::min(sizeof sums.fields, record.body.size()));
-      if (sums.fields.index < 0 || sums.fields.index > largest_step) return segment.quality.add(Counter::records_unknown);
+      if (sums.fields.index < 0 || sums.fields.index > largest_step)
+        return segment.quality.add(Counter::records_unknown);
       segment.step_sums.push_back(std::move(sums));
       return;
     }
