@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kept_steps = 5;  // the latest, whatever their age: fewer are too few to compare ranks
 constexpr double facts_apart_ns = 10e9;
-constexpr std::uint64_t longest_run = 16ULL << 20;
+constexpr std::uint64_t longest_run = 1ULL << 20;  // a process takes back no more at once than it may write
 constexpr std::uint32_t sums_ring_kib = 64;
 
 HostTime host_now() { return HostTime{nanoseconds{static_cast<std::int64_t>(TickClock::now_monotonic())}}; }
@@ -78,7 +78,8 @@ struct Thinner::State {
 
   [[nodiscard]] std::uint64_t ticks_at(HostTime time) const;
   [[nodiscard]] std::optional<SummedStep> cut(HostTime until, Steps steps);
-  [[nodiscard]] Chosen choose(HostTime cut) const;
+  [[nodiscard]] Chosen choose(HostTime cut, const ChunkFile& file) const;
+  [[nodiscard]] bool may_go(std::uint64_t offset, const ReadChunk& chunk, HostTime cut, const ChunkFile& file) const;
   void add_run(Chosen& chosen, std::span<const std::pair<std::uint64_t, ReadChunk>> group) const;
   Result<void> open_sums();
   void store(const std::vector<SettledStep>& steps);
@@ -122,17 +123,28 @@ void Thinner::State::add_run(Chosen& chosen, std::span<const std::pair<std::uint
   for (const auto& [offset, chunk] : group) chosen.chunks.push_back(offset);
 }
 
-Chosen Thinner::State::choose(HostTime cut) const {
+/// A chunk that its process has not sealed yet would be sealed later, over what stands there then.
+bool Thinner::State::may_go(std::uint64_t offset, const ReadChunk& chunk, HostTime cut, const ChunkFile& file) const {
+  if (chunk.seen > cut) return false;
+  const auto header = file.header(offset);
+  const bool is_same = header && header->thread == chunk.thread &&
+                       (chunk.thread == free_thread || header->sequence == chunk.sequence) &&
+                       header->capacity + chunk_header_bytes == chunk.bytes;
+  return is_same && (ended || header->state == static_cast<std::uint32_t>(ChunkState::sealed));
+}
+
+Chosen Thinner::State::choose(HostTime cut, const ChunkFile& file) const {
   Chosen chosen;
   std::vector<std::pair<std::uint64_t, ReadChunk>> group;
   for (const auto& [offset, chunk] : read) {
+    const bool goes = may_go(offset, chunk, cut, file);
     const bool follows = !group.empty() && group.back().first + group.back().second.bytes == offset;
-    const bool is_long = !group.empty() && offset - group.front().first > longest_run && begins_page(offset);
-    if (!group.empty() && (!follows || is_long || chunk.seen > cut)) {
+    const bool is_long = !group.empty() && offset - group.front().first >= longest_run && begins_page(offset);
+    if (!group.empty() && (!follows || is_long || !goes)) {
       add_run(chosen, group);
       group.clear();
     }
-    if (chunk.seen <= cut) group.emplace_back(offset, chunk);
+    if (goes) group.emplace_back(offset, chunk);
   }
   add_run(chosen, group);
   return chosen;
@@ -246,15 +258,12 @@ Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps) {
   if (!state.live.fixed() || state.live.damaged() || !is_there()) return GivenUp{};
   const auto cut = state.cut(until, steps);
   if (!cut) return GivenUp{};
-  Chosen chosen = state.choose(cut->end);
-  if (chosen.runs.empty() && (state.waiting.empty() || state.ended)) return GivenUp{};
+  const bool any_old =
+      std::ranges::any_of(state.read, [&](const auto& entry) { return entry.second.seen <= cut->end; });
+  if (!any_old && (state.waiting.empty() || state.ended)) return GivenUp{};
   RS_TRY(ChunkFile file, ChunkFile::open(state.path));
-  // A chunk that its process has not sealed yet would be sealed later, over what stands there then.
-  const auto is_unsealed = [&](std::uint64_t offset) {
-    const auto header = file.header(offset);
-    return !header || (!state.ended && header->state != static_cast<std::uint32_t>(ChunkState::sealed));
-  };
-  if (std::ranges::any_of(chosen.chunks, is_unsealed)) return GivenUp{};  // in the next round
+  Chosen chosen = state.choose(cut->end, file);
+  if (chosen.runs.empty() && state.waiting.empty()) return GivenUp{};
   RS_TRY(const std::uint64_t events, state.keep_facts(file, chosen, cut->end_ticks));
   GivenUp given{.bytes = 0, .events = events};
   for (const PageRun& run : chosen.runs) {

@@ -92,9 +92,10 @@ ChunkSpace::ChunkSpace(std::filesystem::path path, OwnFile file, std::uint64_t b
       usable_bytes_(burst_bytes) {}
 
 ChunkSpace::~ChunkSpace() {
-  for (std::unique_ptr<Extent> extent{first_.load()}; extent != nullptr; extent.reset(extent->next.load()))
-    if (extent->memory != nullptr) munmap(extent->memory, extent->bytes);
-  for (const auto& extent : reused_) munmap(extent->memory, extent->bytes);
+  find_new_extents();
+  for (const Mapped& part : mapped_) munmap(part.extent->memory + part.from, part.to - part.from);
+  for (std::unique_ptr<Extent> extent{first_.load()}; extent != nullptr; extent.reset(extent->next.load())) {
+  }
 }
 
 Result<void> ChunkSpace::begin() {
@@ -123,6 +124,7 @@ int ChunkSpace::map_more(Extent& extent, const PageRun& run, bool is_allocated) 
   if (memory == MAP_FAILED) return errno;
   make_writable(memory, run.bytes);
   extent.memory = static_cast<std::byte*>(memory);
+  extent.begin = run.begin;
   extent.bytes = run.bytes;
   return 0;
 }
@@ -263,7 +265,7 @@ ChunkHeader* ChunkSpace::take_from(Offers& offers, std::uint32_t payload) {
 /// the last to the first, so that whoever reads the file meanwhile always finds whole chunks. False: no room on the
 /// disk.
 bool ChunkSpace::reuse(const PageRun& run) {
-  auto extent = std::make_unique<Extent>();
+  const auto extent = std::make_shared<Extent>();
   {
     const Undisturbed undisturbed;
     const std::lock_guard lock(growing_);
@@ -272,6 +274,7 @@ bool ChunkSpace::reuse(const PageRun& run) {
       return false;
     }
   }
+  unmap_run(run);
   extent->cut.store(run.bytes, std::memory_order_relaxed);
   const std::uint64_t pieces = std::max<std::uint64_t>(run.bytes / chunk_bytes, 1);
   std::uint64_t end = run.bytes;
@@ -279,12 +282,29 @@ bool ChunkSpace::reuse(const PageRun& run) {
     make_chunk(extent->memory + piece * chunk_bytes, end - piece * chunk_bytes);
   auto& first = *std::launder(reinterpret_cast<ChunkHeader*>(extent->memory));
   capacity_of(first).store(static_cast<std::uint32_t>(end - chunk_header_bytes), std::memory_order_release);
-  std::byte* const memory = extent->memory;
-  mapped_.push_back(extent.get());
-  reused_.push_back(std::move(extent));
+  mapped_.push_back({extent.get(), 0, run.bytes, extent});
   for (std::uint64_t piece = 0; piece < pieces; ++piece)
-    offer(*std::launder(reinterpret_cast<ChunkHeader*>(memory + piece * chunk_bytes)), emptied_);
+    offer(*std::launder(reinterpret_cast<ChunkHeader*>(extent->memory + piece * chunk_bytes)), emptied_);
   return true;
+}
+
+/// All chunks of the run were sealed, but others of their extents may not be: of those the rest stays mapped, in parts
+/// that begin and end with chunks.
+void ChunkSpace::unmap_run(const PageRun& run) {
+  find_new_extents();
+  std::vector<Mapped> rests;
+  std::erase_if(mapped_, [&](const Mapped& part) {
+    const std::uint64_t begin = part.extent->begin + part.from;
+    const std::uint64_t end = part.extent->begin + part.to;
+    const std::uint64_t from = std::max(begin, run.begin);
+    const std::uint64_t to = std::min(end, run.begin + run.bytes);
+    if (from >= to) return false;
+    munmap(part.extent->memory + (from - part.extent->begin), to - from);
+    if (begin < from) rests.push_back({part.extent, part.from, from - part.extent->begin, part.owner});
+    if (to < end) rests.push_back({part.extent, to - part.extent->begin, part.to, part.owner});
+    return true;
+  });
+  mapped_.insert(mapped_.end(), rests.begin(), rests.end());
 }
 
 /// No more than threads may write at once: the rest waits, and can be used for something else meanwhile.
@@ -306,7 +326,7 @@ void ChunkSpace::take_back(SegmentHeader& header) {
 void ChunkSpace::find_new_extents() {
   std::atomic<Extent*>* next = newest_ == nullptr ? &first_ : &newest_->next;
   while (Extent* const found = next->load(std::memory_order_acquire)) {
-    mapped_.push_back(found);
+    mapped_.push_back({found, 0, found->bytes, nullptr});
     newest_ = found;
     next = &found->next;
   }
@@ -315,13 +335,12 @@ void ChunkSpace::find_new_extents() {
 // Nobody has a pointer into a sealed chunk any more; what is in it is the page cache's.
 void ChunkSpace::seal_full_chunks() {
   find_new_extents();
-  std::erase_if(mapped_, [](Extent* extent) {
-    const std::uint64_t cut = extent->cut.load(std::memory_order_acquire);
-    if (!seal_all(extent->memory, cut) || cut < extent->bytes) return false;
-    munmap(std::exchange(extent->memory, nullptr), extent->bytes);
+  std::erase_if(mapped_, [](const Mapped& part) {
+    const std::uint64_t cut = std::min(part.extent->cut.load(std::memory_order_acquire), part.to);
+    if (cut < part.from || !seal_all(part.extent->memory + part.from, cut - part.from) || cut < part.to) return false;
+    munmap(part.extent->memory + part.from, part.to - part.from);
     return true;
   });
-  std::erase_if(reused_, [](const auto& extent) { return extent->memory == nullptr; });
 }
 
 }  // namespace rankscope::recording

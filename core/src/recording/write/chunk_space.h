@@ -57,10 +57,18 @@ class ChunkSpace {
 
  private:
   struct Extent {
-    std::byte* memory = nullptr;  ///< null before it is mapped, and once it is unmapped
+    std::byte* memory = nullptr;
+    std::uint64_t begin = 0;  ///< in the file
     std::uint64_t bytes = 0;
     std::atomic<std::uint64_t> cut{0};  ///< up to here it consists of chunks
     std::atomic<Extent*> next{nullptr};
+  };
+  /// A part of an extent that is still mapped. It consists of chunks, as far as it is cut.
+  struct Mapped {
+    Extent* extent = nullptr;
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    std::shared_ptr<Extent> owner{};  ///< of a run that was taken back; the others are in the chain
   };
   /// A place for a chunk. Nobody looks into a chunk who has not taken it, so its size stands beside it.
   struct Offer {
@@ -76,6 +84,7 @@ class ChunkSpace {
   [[nodiscard]] bool reuse(const PageRun& run);
   [[nodiscard]] bool add_ahead(std::unique_ptr<Extent> extent, std::uint64_t used);
   void find_new_extents();
+  void unmap_run(const PageRun& run);
   [[nodiscard]] int writable_file();
   [[nodiscard]] bool may_grow() const;
   static constexpr std::size_t most_offered = 256;
@@ -99,11 +108,10 @@ class ChunkSpace {
   std::atomic<std::uint64_t> used_bytes_{0};  // of all extents
   std::atomic<std::uint64_t> usable_bytes_;   // up to here threads may let it grow before the next make_room()
   std::atomic<bool> is_full_{false};          // the file could not grow since then
-  std::vector<Extent*> mapped_;               // only seal_full_chunks() touches these two
+  std::vector<Mapped> mapped_;                // only seal_full_chunks() and take_back() touch these two
   Extent* newest_ = nullptr;
-  std::vector<std::unique_ptr<Extent>> reused_;  // runs that were taken back; only the same thread touches them
-  Offers rests_;                                 // of threads that have ended
-  Offers emptied_;                               // chunks of runs that were taken back
+  Offers rests_;    // of threads that have ended
+  Offers emptied_;  // chunks of runs that were taken back
 };
 
 }  // namespace rankscope::recording
