@@ -50,7 +50,8 @@ std::vector<FullPart> full_parts(std::span<const SegmentFile* const> segments, s
     const std::uint64_t since = std::max(cuts[i], begin.value_or(0));
     if (since == 0) continue;
     parts[i].since = clocks[i].run_time(since);
-    if (!segment.step_sums.empty()) parts[i].first_step = first;
+    // A rank that never came so far is used from its own first full step on.
+    parts[i].first_step = begin ? first : first_full_step(segment, cuts[i]);
   }
   return parts;
 }
