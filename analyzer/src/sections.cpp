@@ -68,10 +68,7 @@ constexpr std::array rows{
                .chart = html::write_thinned,
                .json_place = 28,
                .json_key = "thinned_steps",
-               .json =
-                   [](const Source& source) {
-                     return source.report.thinned ? thinned_json(*source.report.thinned) : Json{};  // null: left out
-                   }},
+               .json = thinned_json_of},
     SectionRow{
         .id = section_id::stragglers,
         .title = "Slow ranks",

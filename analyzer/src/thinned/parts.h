@@ -21,6 +21,8 @@ struct Report;
 /// "Steps 0 to 811 were thinned out ..."; empty if none were.
 [[nodiscard]] std::string thinned_text(const Report& report);
 [[nodiscard]] nlohmann::ordered_json thinned_json(const ThinnedSection& section);
+/// Null, which is left out, if no step was thinned out.
+[[nodiscard]] nlohmann::ordered_json thinned_json_of(const Source& source);
 void add_thinned(Page& page, const Report& report, const ReportOptions& options);
 void add_brief_thinned(Page& page, const Report& report, const ReportOptions& options, std::size_t most);
 void keep_thinned_ranks(Report& report, const ReportOptions& options);

@@ -84,6 +84,10 @@ Json thinned_json(const ThinnedSection& section) {
   return {{"first_full_step", section.first_full_step}, {"steps", std::move(steps)}, {"ranks", std::move(ranks)}};
 }
 
+Json thinned_json_of(const Source& source) {
+  return source.report.thinned ? thinned_json(*source.report.thinned) : Json{};
+}
+
 void add_thinned(Page& page, const Report& report, const ReportOptions&) {
   if (!report.thinned) return;
   page.heading("THINNED STEPS");
