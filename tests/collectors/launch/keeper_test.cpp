@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "../recorded.h"
+#include "recorded.h"
 #include "settings/rank_environment.h"
 
 namespace rankscope::collectors {

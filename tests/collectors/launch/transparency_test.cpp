@@ -2,7 +2,7 @@
 // rank. What must differ is listed at the end, each with its reason.
 #include <gmock/gmock.h>
 
-#include "../transparency.h"
+#include "transparency.h"
 
 namespace rankscope::collectors {
 namespace {
