@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "rankscope/core/format.h"
-#include "recording/format/crc32c.h"
 #include "recording/write/file_space.h"
+#include "recording/write/populate.h"
 
 namespace rankscope::recording {
 namespace {
@@ -25,18 +25,6 @@ constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) { re
 
 std::uint64_t extent_bytes_for(std::uint64_t wish) {
   return std::clamp(rounded_up(wish, least_extent_bytes), least_extent_bytes, most_extent_bytes);
-}
-
-// Takes the faults of first writing here, not in the program's threads: MAP_POPULATE maps shared pages for reading
-// only, and each first write would cost some microseconds.
-void make_writable(void* extent, std::uint64_t bytes) {
-#ifdef MADV_POPULATE_WRITE
-  if (madvise(extent, bytes, MADV_POPULATE_WRITE) == 0) return;
-#endif
-  for (std::uint64_t at = 0; at < bytes; at += page_bytes) {
-    auto* const byte = static_cast<volatile std::uint8_t*>(extent) + at;
-    *byte = 0;
-  }
 }
 
 auto capacity_of(ChunkHeader& chunk) { return std::atomic_ref{chunk.capacity}; }
@@ -54,30 +42,6 @@ ChunkHeader& make_chunk(std::byte* at, std::uint64_t bytes) {
 
 void mark_full(ChunkHeader& chunk) {
   chunk.state.store(static_cast<std::uint32_t>(ChunkState::full), std::memory_order_release);
-}
-
-void seal(ChunkHeader& chunk) {
-  const std::uint32_t committed = chunk.committed.load(std::memory_order_acquire);
-  chunk.payload_crc = crc32c(&chunk + 1, committed);
-  chunk.header_crc = crc32c(&committed, sizeof committed, crc32c(&chunk, offsetof(ChunkHeader, committed)));
-  chunk.state.store(static_cast<std::uint32_t>(ChunkState::sealed), std::memory_order_release);
-}
-
-/// Seals what is full of the chunks in these bytes. True if there is nothing else.
-bool seal_all(std::byte* memory, std::uint64_t bytes) {
-  bool all = true;
-  for (std::uint64_t at = 0; at < bytes;) {
-    auto& chunk = *std::launder(reinterpret_cast<ChunkHeader*>(memory + at));
-    if (magic_of(chunk).load(std::memory_order_acquire) != chunk_magic) return false;  // its thread makes it now
-    // Before the capacity, which becomes less before a chunk is full.
-    const std::uint32_t state = chunk.state.load(std::memory_order_acquire);
-    if (state == static_cast<std::uint32_t>(ChunkState::full))
-      seal(chunk);
-    else if (state == static_cast<std::uint32_t>(ChunkState::open))
-      all = false;
-    at += chunk_header_bytes + capacity_of(chunk).load(std::memory_order_acquire);
-  }
-  return all;
 }
 
 }  // namespace
@@ -122,7 +86,7 @@ int ChunkSpace::map_more(Extent& extent, const PageRun& run, bool is_allocated) 
   void* const memory =
       mmap(nullptr, run.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(run.begin));
   if (memory == MAP_FAILED) return errno;
-  make_writable(memory, run.bytes);
+  make_writable(static_cast<std::byte*>(memory), run.bytes);
   extent.memory = static_cast<std::byte*>(memory);
   extent.begin = run.begin;
   extent.bytes = run.bytes;
@@ -282,10 +246,27 @@ bool ChunkSpace::reuse(const PageRun& run) {
     make_chunk(extent->memory + piece * chunk_bytes, end - piece * chunk_bytes);
   auto& first = *std::launder(reinterpret_cast<ChunkHeader*>(extent->memory));
   capacity_of(first).store(static_cast<std::uint32_t>(end - chunk_header_bytes), std::memory_order_release);
-  mapped_.push_back({extent.get(), 0, run.bytes, extent});
+  mapped_.push_back({extent.get(), 0, run.bytes, extent, {{0, run.bytes}}});
   for (std::uint64_t piece = 0; piece < pieces; ++piece)
     offer(*std::launder(reinterpret_cast<ChunkHeader*>(extent->memory + piece * chunk_bytes)), emptied_);
   return true;
+}
+
+ChunkSpace::Mapped ChunkSpace::Mapped::cut_to(std::uint64_t begin, std::uint64_t end) const {
+  Mapped rest{extent, begin, end, owner, {}};
+  for (const Stretch& stretch : unsealed)
+    if (begin <= stretch.from && stretch.to <= end) rest.unsealed.push_back(stretch);
+  return rest;
+}
+
+/// True for a run that no recorder hands back: there are chunks in it that are not sealed.
+bool ChunkSpace::is_in_use(const PageRun& run) {
+  find_new_extents();
+  return std::ranges::any_of(mapped_, [&run](const Mapped& part) {
+    return std::ranges::any_of(part.unsealed, [&](const Stretch& stretch) {
+      return part.extent->begin + stretch.from < run.begin + run.bytes && run.begin < part.extent->begin + stretch.to;
+    });
+  });
 }
 
 /// All chunks of the run were sealed, but others of their extents may not be: of those the rest stays mapped, in parts
@@ -300,8 +281,8 @@ void ChunkSpace::unmap_run(const PageRun& run) {
     const std::uint64_t to = std::min(end, run.begin + run.bytes);
     if (from >= to) return false;
     munmap(part.extent->memory + (from - part.extent->begin), to - from);
-    if (begin < from) rests.push_back({part.extent, part.from, from - part.extent->begin, part.owner});
-    if (to < end) rests.push_back({part.extent, to - part.extent->begin, part.to, part.owner});
+    if (begin < from) rests.push_back(part.cut_to(part.from, from - part.extent->begin));
+    if (to < end) rests.push_back(part.cut_to(to - part.extent->begin, part.to));
     return true;
   });
   mapped_.insert(mapped_.end(), rests.begin(), rests.end());
@@ -316,8 +297,10 @@ void ChunkSpace::take_back(SegmentHeader& header) {
   for (; taken < handed_back; ++taken) {
     const PageRun run = unpacked_run(header.runs[taken % most_handed_back].load(std::memory_order_relaxed));
     const bool is_inside = run.begin >= segment_header_bytes && run.bytes > 0 && run.begin + run.bytes <= file_bytes_;
-    if (is_inside && emptied_.count.load(std::memory_order_relaxed) + run.bytes / chunk_bytes > most) break;
-    if (is_inside && !reuse(run)) break;
+    const bool is_usable = is_inside && !is_in_use(run);
+    const std::uint64_t offered = emptied_.count.load(std::memory_order_relaxed);
+    if (is_usable && offered > 0 && offered + run.bytes / chunk_bytes > most) break;
+    if (is_usable && !reuse(run)) break;
     header.taken_back.store(taken + 1, std::memory_order_release);
   }
 }
@@ -326,7 +309,7 @@ void ChunkSpace::take_back(SegmentHeader& header) {
 void ChunkSpace::find_new_extents() {
   std::atomic<Extent*>* next = newest_ == nullptr ? &first_ : &newest_->next;
   while (Extent* const found = next->load(std::memory_order_acquire)) {
-    mapped_.push_back({found, 0, found->bytes, nullptr});
+    mapped_.push_back({found, 0, found->bytes, nullptr, {{0, found->bytes}}});
     newest_ = found;
     next = &found->next;
   }
@@ -335,9 +318,12 @@ void ChunkSpace::find_new_extents() {
 // Nobody has a pointer into a sealed chunk any more; what is in it is the page cache's.
 void ChunkSpace::seal_full_chunks() {
   find_new_extents();
-  std::erase_if(mapped_, [](const Mapped& part) {
-    const std::uint64_t cut = std::min(part.extent->cut.load(std::memory_order_acquire), part.to);
-    if (cut < part.from || !seal_all(part.extent->memory + part.from, cut - part.from) || cut < part.to) return false;
+  std::erase_if(mapped_, [](Mapped& part) {
+    const std::uint64_t cut = part.extent->cut.load(std::memory_order_acquire);
+    std::vector<Stretch> rest;
+    for (const Stretch& stretch : part.unsealed) seal_stretch(part.extent->memory, stretch, cut, rest);
+    part.unsealed = std::move(rest);
+    if (!part.unsealed.empty()) return false;
     munmap(part.extent->memory + part.from, part.to - part.from);
     return true;
   });

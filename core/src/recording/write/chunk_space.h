@@ -14,6 +14,7 @@
 #include "rankscope/core/own_file.h"
 #include "rankscope/core/recording/format.h"
 #include "rankscope/core/result.h"
+#include "recording/write/seal.h"
 
 namespace rankscope::recording {
 
@@ -69,6 +70,10 @@ class ChunkSpace {
     std::uint64_t from = 0;
     std::uint64_t to = 0;
     std::shared_ptr<Extent> owner{};  ///< of a run that was taken back; the others are in the chain
+    std::vector<Stretch> unsealed{};  ///< of the extent; the rest is not looked at again
+
+    /// What is left of it between these bytes of its extent.
+    [[nodiscard]] Mapped cut_to(std::uint64_t begin, std::uint64_t end) const;
   };
   /// A place for a chunk. Nobody looks into a chunk who has not taken it, so its size stands beside it.
   struct Offer {
@@ -84,6 +89,7 @@ class ChunkSpace {
   [[nodiscard]] bool reuse(const PageRun& run);
   [[nodiscard]] bool add_ahead(std::unique_ptr<Extent> extent, std::uint64_t used);
   void find_new_extents();
+  [[nodiscard]] bool is_in_use(const PageRun& run);
   void unmap_run(const PageRun& run);
   [[nodiscard]] int writable_file();
   [[nodiscard]] bool may_grow() const;
@@ -101,8 +107,8 @@ class ChunkSpace {
   std::atomic<std::uint64_t>& refused_;
   std::mutex growing_;  // guards the file, its size and last_; who holds it allocates no memory of the C library
   OwnFile file_;
-  std::uint64_t file_bytes_;
-  std::atomic<Extent*> first_{nullptr};  // of a chain; none is freed earlier: a thread may still look at it
+  std::atomic<std::uint64_t> file_bytes_;  // changes under growing_ only
+  std::atomic<Extent*> first_{nullptr};    // of a chain; none is freed earlier: a thread may still look at it
   Extent* last_ = nullptr;
   std::atomic<Extent*> current_{nullptr};     // from which chunks are cut
   std::atomic<std::uint64_t> used_bytes_{0};  // of all extents
