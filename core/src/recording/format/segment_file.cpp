@@ -280,13 +280,22 @@ bool has_sums_beside(const SegmentFile& segment, const std::filesystem::path& pa
   return segment.fixed.sealed == 0 && std::filesystem::exists(sums_of(path), error);
 }
 
-/// After the chunks of the segment have been read: what was given up meanwhile is listed here.
-Result<void> add_sums(SegmentFile& segment, const std::filesystem::path& path) {
-  RS_TRY(segment.sums_file, MappedFile::open(path));
-  const auto bytes = segment.sums_file->bytes();
-  RS_TRY_VOID(read_fixed(bytes));
-  walk_chunks(bytes, segment_header_bytes, ChunksOf::sums, segment);
-  return {};
+/// What the recorder left there when it was stopped before it wrote anything.
+bool was_never_written(std::span<const std::byte> bytes) {
+  const auto page = bytes.first(std::min<std::size_t>(bytes.size(), segment_header_bytes));
+  return std::ranges::all_of(page, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+/// After the chunks of the segment have been read: what was given up meanwhile is listed here. A file that is damaged
+/// stands for nothing, but the segment is read.
+void add_sums(SegmentFile& segment, const std::filesystem::path& path) {
+  auto file = MappedFile::open(path);
+  const auto fixed = file ? read_fixed(file->bytes()) : Result<SegmentStatic>{tl::make_unexpected(file.error())};
+  const bool is_usable = fixed && fixed->header_bytes >= sizeof(SegmentHeader);
+  if (!is_usable && (!file || !was_never_written(file->bytes()))) segment.quality.add(Counter::chunks_corrupt);
+  if (!is_usable) return;
+  segment.sums_file = std::move(*file);
+  walk_chunks(segment.sums_file->bytes(), fixed->header_bytes, ChunksOf::sums, segment);
 }
 
 Result<SegmentFile> read_once(const std::filesystem::path& path, MappedFile file) {
@@ -309,9 +318,7 @@ Result<SegmentFile> read_once(const std::filesystem::path& path, MappedFile file
     return tl::make_unexpected(context({ErrorKind::unreadable, "its header is cut off"}));
   segment.clock_pairs.push_back(segment.fixed.first_pair);
   walk_segment(segment);
-  if (has_sums_beside(segment, path)) {
-    RS_TRY_VOID(add_sums(segment, sums_of(path)).map_error(context));
-  }
+  if (has_sums_beside(segment, path)) add_sums(segment, sums_of(path));
   leave_out_thinned(segment);
   std::ranges::sort(segment.step_sums, {}, [](const StepSums& sums) { return sums.fields.begin; });
   std::ranges::sort(segment.chunks, {}, [](const Chunk& chunk) {
