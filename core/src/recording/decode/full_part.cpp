@@ -1,6 +1,10 @@
 #include "recording/decode/full_part.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "recording/live/decoder.h"
 
 namespace rankscope::recording {
 namespace {
@@ -21,16 +25,30 @@ std::optional<std::int64_t> first_full_step(const SegmentFile& segment, std::uin
 }
 
 /// When a step begins, as far as the sums tell.
-std::optional<std::uint64_t> begin_of(const SegmentFile& segment, std::int64_t step) {
-  for (const StepSums& sums : segment.step_sums) {
+std::optional<std::uint64_t> begin_of(const std::vector<StepSums>& all, std::int64_t step) {
+  for (const StepSums& sums : all) {
     if (sums.fields.index == step) return sums.fields.begin;
     if (sums.fields.index == step - 1) {
       // The next one may have no sums yet.
-      const bool is_last = &sums == &segment.step_sums.back();
+      const bool is_last = &sums == &all.back();
       if (is_last) return sums.fields.window_end;
     }
   }
   return std::nullopt;
+}
+
+/// Of a process that nobody thinned out, as a recorder would have made them.
+std::vector<StepSums> sums_of_events(const SegmentFile& segment) {
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  const LiveLimits limits{
+      .steps = all, .values = 2, .stretches = all, .device_delay = nanoseconds{0}, .host_delay = nanoseconds{0}};
+  LiveDecoder decoder{segment.fixed, limits, StepLength::to_the_next};
+  for (const Chunk& chunk : segment.chunks) decoder.take({chunk.thread, true, chunk.payload, chunk.os_thread});
+  decoder.settle_last({});
+  std::vector<StepSums> sums;
+  for (SettledStep& settled : decoder.take_settled())
+    if (settled.has_sums) sums.push_back(std::move(settled.sums));
+  return sums;
 }
 
 }  // namespace
@@ -46,7 +64,9 @@ std::vector<FullPart> full_parts(std::span<const SegmentFile* const> segments, s
   }
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const SegmentFile& segment = *segments[i];
-    const auto begin = first ? begin_of(segment, *first) : std::nullopt;
+    if (first && segment.step_sums.empty() && cuts[i] == 0) parts[i].own_sums = sums_of_events(segment);
+    const auto& sums = segment.step_sums.empty() ? parts[i].own_sums : segment.step_sums;
+    const auto begin = first ? begin_of(sums, *first) : std::nullopt;
     const std::uint64_t since = std::max(cuts[i], begin.value_or(0));
     if (since == 0) continue;
     parts[i].since = clocks[i].run_time(since);

@@ -16,7 +16,9 @@ namespace rankscope::recording {
 struct FullPart {
   std::optional<RunTime> since{};            ///< nothing: all of it
   std::optional<std::int64_t> first_step{};  ///< steps with a lower number are only there as sums
-  bool operator==(const FullPart&) const = default;
+  /// Of a process that was not thinned out while others were: made of its own events, so that all ranks have the same
+  /// of the steps before.
+  std::vector<StepSums> own_sums{};
 };
 
 /// One for each segment. Chunks of different ranks are given up at different times; what is used begins with the same

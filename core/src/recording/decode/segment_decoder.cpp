@@ -116,6 +116,7 @@ SegmentDecoder::SegmentDecoder(RunBuilder& builder, const SegmentFile& segment, 
 
 std::uint64_t SegmentDecoder::decode() {
   devices_.leave_out_before(full_.since);
+  if (full_.since) unfinished_ = find_unfinished(segment_);
   std::vector<std::pair<std::size_t, std::size_t>> threads;  // [first, last) chunk
   const auto& chunks = segment_.chunks;
   for (std::size_t first = 0, last = 0; first < chunks.size(); first = last) {
@@ -129,8 +130,7 @@ std::uint64_t SegmentDecoder::decode() {
   ranges_.finish(last_ticks_, full_.since ? RangeDecoder::Starts::some : RangeDecoder::Starts::all);
   devices_.finish();
   comm_.finish(devices_, {process_, last_ticks_, full_.since.has_value() || was_switched_off()});
-  for (const ThinnedFields& fields : segment_.thinned) left_out_ += fields.events;
-  builder_.quality().add(Counter::events_thinned, left_out_);
+  count_thinned();
   for (const auto& [counter, total] : totals_) builder_.quality().add(counter, total);
   Process& process = builder_.process(process_);
   process.recorded = {run_time(segment_.fixed.first_pair.ticks), run_time(last_ticks_)};
@@ -197,15 +197,13 @@ void SegmentDecoder::push(Thread& thread, const Record& record) {
   saw(thread.last_ticks = ticks);
   if (!name.is_set()) builder_.quality().add(Counter::names_lost);
   ++added_;
-  thread.open.push_back({builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks});
+  thread.open.push_back(
+      {builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks, false});
 }
 
 // A row or two for each type. NOLINTNEXTLINE(readability-function-size)
 void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
-  if (is_left_out(record)) {
-    if (record.head.type == static_cast<std::uint8_t>(RecordType::mark)) thread.mark.reset();
-    return;
-  }
+  if (is_left_out(record)) return leave_out(thread, record);
   const std::uint64_t ticks = record.word(0);
   const StringId name = thread.name(record.head.name);
   switch (static_cast<RecordType>(record.head.type)) {
@@ -240,6 +238,8 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       saw(ticks);
       return builder_.add_sample(process_, name, run_time(ticks), std::bit_cast<double>(record.word(1)));
     case RecordType::comm_enqueued:
+      // Of sums: it had not finished when its chunk was given up. Who enqueued it is not known any more.
+      if (thread.holds_sums && !thread.lane.is_set()) thread.lane = devices_.thread_lane(segment_.fixed.pid);
       return saw(ticks), comm_.enqueued(record, thread.where());
     case RecordType::comm_started:
       return saw(ticks), comm_.started(record, thread.where());
@@ -274,6 +274,16 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
   builder_.quality().add(Counter::records_unknown);
 }
 
+/// A span that is left out stays on the stack: its end and its attributes are its own.
+void SegmentDecoder::leave_out(Thread& thread, const Record& record) {
+  const auto type = static_cast<RecordType>(record.head.type);
+  if (type == RecordType::push) thread.open.push_back({.ticket = 0, .ticks = record.word(0), .is_left_out = true});
+  if (type == RecordType::mark) thread.mark.reset();
+  const bool is_event = type == RecordType::push || type == RecordType::range_start || type == RecordType::mark ||
+                        type == RecordType::comm_enqueued;
+  if (is_event && !thread.holds_sums) ++left_out_;
+}
+
 void SegmentDecoder::decode_string(Thread& thread, const Record& record) {
   const std::uint64_t length = record.word(0);
   const auto bytes = record.body.subspan(std::min<std::size_t>(8, record.body.size()));
@@ -293,7 +303,8 @@ void SegmentDecoder::add_attribute(Thread& thread, const Record& record, Attribu
   if (holds_text(type)) value = record.head.code == is_json ? AttributeValue{JsonText{text}} : AttributeValue{text};
   switch (owner) {
     case AttributeOf::span:
-      if (!thread.open.empty()) builder_.add_attribute(thread.open.back().ticket, key, value);
+      if (!thread.open.empty() && !thread.open.back().is_left_out)
+        builder_.add_attribute(thread.open.back().ticket, key, value);
       return;
     case AttributeOf::mark:
       if (thread.mark) builder_.add_mark_attribute(*thread.mark, key, value);
@@ -327,7 +338,7 @@ void SegmentDecoder::note_total(Counter counter, std::string_view total) {
 void SegmentDecoder::pop(Thread& thread, std::uint64_t ticks) {
   saw(thread.last_ticks = ticks);
   if (thread.open.empty()) return full_.since ? void() : builder_.quality().add(Counter::pop_without_push);
-  builder_.end_span(thread.open.back().ticket, run_time(ticks));
+  if (!thread.open.back().is_left_out) builder_.end_span(thread.open.back().ticket, run_time(ticks));
   thread.open.pop_back();
 }
 
@@ -337,6 +348,7 @@ RunTime SegmentDecoder::run_time(std::uint64_t ticks) {
 }
 
 void SegmentDecoder::close_all(Thread& thread, std::uint64_t ticks) {
+  std::erase_if(thread.open, [](const OpenSpan& open) { return open.is_left_out; });
   builder_.quality().add(Counter::spans_unclosed, thread.open.size());
   for (const OpenSpan& open : thread.open)
     builder_.end_span(open.ticket, run_time(std::max(ticks, open.ticks)), span_flag::cut_end);
@@ -345,6 +357,7 @@ void SegmentDecoder::close_all(Thread& thread, std::uint64_t ticks) {
 
 // Open spans are drawn up to the last thing that the process is known to have done.
 void SegmentDecoder::finish_spans() {
+  std::erase_if(unclosed_, [](const OpenSpan& open) { return open.is_left_out; });
   builder_.quality().add(Counter::spans_unclosed, unclosed_.size());
   for (const OpenSpan& open : unclosed_)
     builder_.end_span(open.ticket, run_time(std::max(last_ticks_, open.ticks)), span_flag::cut_end);

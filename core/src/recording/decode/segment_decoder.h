@@ -14,6 +14,7 @@
 #include "recording/decode/comm_decoder.h"
 #include "recording/decode/device_decoder.h"
 #include "recording/decode/full_part.h"
+#include "recording/decode/unfinished.h"
 #include "recording/format/segment_clock.h"
 #include "recording/format/segment_file.h"
 
@@ -91,6 +92,7 @@ class SegmentDecoder {
   struct OpenSpan {
     std::uint32_t ticket = 0;
     std::uint64_t ticks = 0;  ///< of its begin
+    bool is_left_out = false;
   };
   enum class AttributeOf : std::uint8_t { span, mark, range, comm };
   void decode_thread(std::size_t first_chunk, std::size_t last_chunk);
@@ -105,6 +107,8 @@ class SegmentDecoder {
   void note_gap(std::uint64_t chunks, const Chunk* before, const Chunk& after);
   void count_missing_chunks();
   [[nodiscard]] bool is_left_out(const Record& record);
+  void leave_out(Thread& thread, const Record& record);
+  void count_thinned();
   void add_step_sums();
   void pop(Thread& thread, std::uint64_t ticks);
   RunTime run_time(std::uint64_t ticks);
@@ -121,6 +125,7 @@ class SegmentDecoder {
   DeviceDecoder devices_;
   CommDecoder comm_;
   FullPart full_;
+  Unfinished unfinished_;       // only if something is left out
   std::uint64_t left_out_ = 0;  // events of the time before the full part
   std::uint64_t added_ = 0;
   std::uint64_t last_ticks_ = 0;

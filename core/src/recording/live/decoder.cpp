@@ -16,8 +16,7 @@
 namespace rankscope::recording {
 namespace {
 
-constexpr std::size_t most_comm = 1U << 16;     // started, not finished
-constexpr nanoseconds lookback{1'000'000'000};  // threads are read one after the other, not at one moment
+constexpr std::size_t most_comm = 1U << 16;  // started, not finished
 
 /// Damaged times must not overflow.
 bool believable(std::int64_t ns) { return ns > 0 && ns < std::int64_t{1} << 61; }
@@ -64,7 +63,10 @@ void LiveDecoder::take(const LivePiece& piece) {
   thread.os_thread = piece.os_thread;
   if (piece.begins_chunk) thread.names.clear();
   RecordWalk walk{piece.payload};
+  const HostTime before = std::exchange(latest_, thread.seen);
   for (Record record{}; walk.next(record);) take_record(piece.thread, record);
+  thread.seen = std::max(thread.seen, latest_);
+  latest_ = std::max(latest_, before);
 }
 
 void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
@@ -93,7 +95,7 @@ void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
     case RecordType::comm_finished:
       return comm_ended(record.word(1), saw(ticks));
     case RecordType::activity:
-      return activity(record);
+      return activity(thread, record);
     case RecordType::counter:
       return counter(thread, record);
     case RecordType::clock_pair:
@@ -208,7 +210,9 @@ void LiveDecoder::end_step(const Thread& thread, const Open& step, std::uint64_t
   ended.sums.fields.end = ended.sums.fields.window_end = end_ticks;
   ended.sums.fields.index = step.index;
   ended.sums.fields.os_thread = thread.os_thread;
-  unsettled_ = std::min(unsettled_ + 1, limits_.steps);
+  const bool is_too_much = unsettled_ == limits_.steps;
+  if (is_too_much) settle_without_sums(steps_.front());
+  if (!is_too_much) ++unsettled_;
   if (steps_.size() > limits_.steps) steps_.pop_front();
 }
 
@@ -219,34 +223,11 @@ void LiveDecoder::enqueued(const Thread& thread, const Record& record) {
   CommEnqueued fields{};
   std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
   const bool is_announced = fields.members < thread.names.size() && !thread.names[fields.members].empty();
-  if (enqueued_.size() >= most_comm) enqueued_.pop_front();  // of no step
-  enqueued_.push_back({time, std::max<std::int64_t>(fields.bytes, 0), is_announced});
-}
-
-/// What both the program and its library reported counts once.
-void LiveDecoder::settle_sums(Ended& ended) {
-  if (!ended.step.split) return;
-  const HostTime begin = ended.step.begin;
-  const HostTime end = begin + ended.step.duration;
-  std::array<std::int64_t, 2> bytes{};
-  std::array<std::int64_t, 2> operations{};
-  for (const Enqueued& one : enqueued_) {
-    if (one.time < begin || one.time >= end) continue;
-    bytes[one.is_announced ? 1 : 0] += one.bytes;
-    ++operations[one.is_announced ? 1 : 0];
+  if (enqueued_.size() >= most_comm) {
+    complete_since_ = std::max(complete_since_, enqueued_.front().time + nanoseconds{1});
+    enqueued_.pop_front();
   }
-  std::erase_if(enqueued_, [end](const Enqueued& one) { return one.time < end; });
-  const std::size_t used = operations[1] > 0 ? 1 : 0;
-  const LiveSplit& split = *ended.step.split;
-  StepSumsFields& fields = ended.sums.fields;
-  fields.compute_ns = split.compute.count();
-  fields.communication_ns = split.communication.count();
-  fields.copies_ns = split.copies.count();
-  fields.data_ns = split.data.count();
-  fields.wait_ns = split.wait.count();
-  fields.bytes = bytes[used];
-  fields.operations = operations[used];
-  settled_.push_back({ended.sums, begin, end});
+  enqueued_.push_back({time, std::max<std::int64_t>(fields.bytes, 0), is_announced});
 }
 
 std::vector<SettledStep> LiveDecoder::take_settled() { return std::exchange(settled_, {}); }
@@ -281,7 +262,7 @@ void LiveDecoder::comm_ended(std::uint64_t uid, HostTime end) {
 }
 
 /// Told in nanoseconds of a clock of its own, which an anchor ties to ticks; without one it is the wall clock.
-void LiveDecoder::activity(const Record& record) {
+void LiveDecoder::activity(Thread& thread, const Record& record) {
   ++events_;
   ActivityFields fields{};
   std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
@@ -291,11 +272,14 @@ void LiveDecoder::activity(const Record& record) {
   const HostTime base = anchor_ ? clock_.host_time(anchor_->ticks) : HostTime{nanoseconds{last_pair_.monotonic_ns}};
   const std::int64_t base_ns = anchor_ ? anchor_->ns : last_pair_.realtime_ns;
   if (!believable(base_ns) || !believable(base.time_since_epoch().count())) return;
+  const HostTime begin = base + nanoseconds{fields.begin - base_ns};
+  const HostTime end = base + nanoseconds{fields.end - base_ns};
+  thread.seen = std::max(thread.seen, end);
   if (host_.size() + device_.size() >= limits_.stretches) {
     too_many_ = true;
     return;
   }
-  device_.push_back({base + nanoseconds{fields.begin - base_ns}, base + nanoseconds{fields.end - base_ns}, *layer});
+  device_.push_back({begin, end, *layer});
 }
 
 void LiveDecoder::counter(const Thread& thread, const Record& record) {
@@ -303,56 +287,6 @@ void LiveDecoder::counter(const Thread& thread, const Record& record) {
   if (record.head.name >= thread.names.size() || !is_memory(thread.names[record.head.name])) return;
   const auto series = memory_.try_emplace(thread.names[record.head.name], limits_.values).first;
   series->second.add(time, std::bit_cast<double>(record.word(1)));
-}
-
-// Where a device tells what it did, the host's own work is no part of the split; its idle time is.
-void LiveDecoder::settle() {
-  if (too_many_) {
-    host_.clear();
-    device_.clear();
-    unsettled_ = 0;
-    complete_since_ = latest_;
-    too_many_ = false;
-  }
-  const nanoseconds delay = has_device_ ? limits_.device_delay : limits_.host_delay;
-  const auto first = steps_.end() - static_cast<std::ptrdiff_t>(unsettled_);
-  const auto last = std::find_if(first, steps_.end(), [&](const Ended& one) { return !is_over(one, delay); });
-  if (first != last) {
-    const auto touches = [begin = first->step.begin, end = (last - 1)->step.begin + (last - 1)->step.duration](
-                             const LiveStretch& stretch) { return stretch.end > begin && stretch.begin < end; };
-    std::vector<LiveStretch> stretches;
-    std::ranges::copy_if(device_, std::back_inserter(stretches), touches);
-    for (const LiveStretch& stretch : host_)
-      if (touches(stretch) && (!has_device_ || stretch.layer == LiveLayer::data || stretch.layer == LiveLayer::wait))
-        stretches.push_back(stretch);
-    std::vector<LiveStep> steps;
-    for (auto one = first; one != last; ++one) steps.push_back(one->step);
-    split_steps(steps, stretches);
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      Ended& ended = first[static_cast<std::ptrdiff_t>(i)];
-      if (steps[i].begin >= complete_since_) ended.step.split = steps[i].split;
-      if (length_ == StepLength::to_the_next) settle_sums(ended);
-    }
-  }
-  unsettled_ = static_cast<std::size_t>(steps_.end() - last);
-  HostTime oldest = latest_;
-  if (last != steps_.end()) oldest = last->step.begin;
-  if (const auto thread = threads_.find(step_thread_); thread != threads_.end())
-    for (const Open& open : thread->second.open)
-      if (open.is_step) oldest = std::min(oldest, open.begin);
-  drop_old(std::min(oldest, latest_ - delay) - lookback);
-}
-
-/// Nothing more will be reported about it.
-bool LiveDecoder::is_over(const Ended& ended, nanoseconds delay) const {
-  const bool has_end = length_ == StepLength::span || ended.is_followed;
-  return has_end && ended.step.begin + ended.step.duration + delay <= latest_;
-}
-
-void LiveDecoder::drop_old(HostTime oldest) {
-  const auto is_old = [oldest](const LiveStretch& stretch) { return stretch.end < oldest; };
-  std::erase_if(host_, is_old);
-  std::erase_if(device_, is_old);
 }
 
 LiveProcess LiveDecoder::process(const SegmentCounters& counters) const {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -48,6 +49,7 @@ enum class StepLength : std::uint8_t { span, to_the_next };
 
 /// A step that was accounted for, as it is stored in place of its events.
 struct SettledStep {
+  bool has_sums = true;  ///< false: it could not be split, and only its times are known
   StepSums sums;
   HostTime begin{};
   HostTime end{};  ///< of its window
@@ -58,10 +60,15 @@ class LiveDecoder {
   LiveDecoder(const SegmentStatic& fixed, const LiveLimits& limits, StepLength length = StepLength::span);
 
   void take(const LivePiece& piece);
-  /// Accounts for the steps about which nothing more will be reported. After each round of pieces.
-  void settle();
+  /// Accounts for the steps about which nothing more will be reported. After each round of pieces. `waiting`: threads
+  /// of which something is not taken yet; steps beyond that wait for it.
+  void settle(const std::set<std::uint32_t>& waiting = {});
+  /// The same of a step that none has followed yet: what comes behind it is none of its window.
+  void settle_last(const std::set<std::uint32_t>& waiting);
+  /// True if a step that began before is not settled.
+  [[nodiscard]] bool has_unsettled(HostTime before) const;
   [[nodiscard]] LiveProcess process(const SegmentCounters& counters) const;
-  /// Steps to the next that were settled since the last call; without those that could not be split.
+  /// Steps to the next that were settled since the last call, in their order.
   [[nodiscard]] std::vector<SettledStep> take_settled();
   /// True if something marked a step.
   [[nodiscard]] bool has_steps() const { return source_ != Steps::none; }
@@ -90,7 +97,8 @@ class LiveDecoder {
     std::int64_t os_thread = 0;
     std::vector<std::string> names;  // of the current chunk
     std::vector<Open> open;
-    HostTime now{};  // up to here its time is accounted for
+    HostTime now{};   // up to here its time is accounted for
+    HostTime seen{};  // of the latest record
     bool in_step = false;
   };
   /// What marks steps, best last.
@@ -106,12 +114,16 @@ class LiveDecoder {
   void end_step(const Thread& thread, const Open& step, std::uint64_t end_ticks);
   void enqueued(const Thread& thread, const Record& record);
   void settle_sums(Ended& ended);
-  [[nodiscard]] bool is_over(const Ended& ended, nanoseconds delay) const;
+  void settle_without_sums(const Ended& ended);
+  void give_up_unsettled();
+  [[nodiscard]] HostTime known_until(const std::set<std::uint32_t>& waiting) const;
+  [[nodiscard]] bool is_over(const Ended& ended, HostTime told) const;
   void account(std::uint32_t number, HostTime until);
   void add(LiveLayer layer, HostTime begin, HostTime end);
   void comm_ended(std::uint64_t uid, HostTime end);
-  void activity(const Record& record);
+  void activity(Thread& thread, const Record& record);
   void counter(const Thread& thread, const Record& record);
+  [[nodiscard]] std::vector<LiveStretch> stretches_in(HostTime begin, HostTime end) const;
   void drop_old(HostTime oldest);
   [[nodiscard]] HostTime saw(std::uint64_t ticks);
 

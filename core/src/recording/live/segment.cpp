@@ -35,6 +35,7 @@ LiveSegment::LiveSegment(LiveSegment&& other) noexcept
       next_chunk_(other.next_chunk_),
       taken_(other.taken_),
       behind_(other.behind_),
+      waiting_(std::move(other.waiting_)),
       damaged_(other.damaged_),
       buffer_(std::move(other.buffer_)) {}
 
@@ -154,9 +155,20 @@ void LiveSegment::refresh_all() {
   }
 }
 
-bool LiveSegment::follow(Followed& chunk, std::uint64_t budget, const std::function<void(const LivePiece&)>& take) {
+/// A thread that writes much does not hold up the others: sums need all of them.
+LiveSegment::Budget LiveSegment::shared(std::uint64_t budget, const std::vector<Followed*>& chunks) {
+  std::set<std::uint32_t> threads;
+  for (const Followed* chunk : chunks)
+    if (chunk->header.committed > chunk->taken) threads.insert(chunk->header.thread);
+  return {.all = budget, .of_each_thread = budget / std::max<std::uint64_t>(threads.size(), 1)};
+}
+
+bool LiveSegment::follow(Followed& chunk, Budget& budget, const std::function<void(const LivePiece&)>& take) {
   const std::uint32_t fresh = chunk.header.committed - chunk.taken;
-  if (taken_ > 0 && taken_ + fresh > budget) {
+  std::uint64_t& of_thread = budget.taken[chunk.header.thread];
+  const bool is_too_much =
+      (taken_ > 0 && taken_ + fresh > budget.all) || (of_thread > 0 && of_thread + fresh > budget.of_each_thread);
+  if (fresh > 0 && is_too_much) {
     behind_ += fresh;
     return false;
   }
@@ -166,6 +178,7 @@ bool LiveSegment::follow(Followed& chunk, std::uint64_t budget, const std::funct
     take({chunk.header.thread, chunk.taken == 0, buffer_, chunk.header.os_thread});
     chunk.taken += fresh;
     taken_ += fresh;
+    of_thread += fresh;
   }
   return chunk.header.state != open_state;
 }
@@ -191,6 +204,7 @@ void LiveSegment::skip_thinned(const std::vector<Followed*>& taken) {
 bool LiveSegment::poll(std::uint64_t budget, const std::function<void(const LivePiece&)>& take) {
   taken_ = behind_ = 0;
   ended_.clear();
+  waiting_.clear();
   if (!open_file() || !read_page()) return false;
   find_chunks();
   refresh_all();
@@ -205,16 +219,18 @@ bool LiveSegment::poll(std::uint64_t budget, const std::function<void(const Live
   });
   skip_thinned(taken);
   constexpr std::uint64_t done = 0;  // no chunk begins there
+  Budget shares = shared(budget, taken);
   for (Followed* const chunk : taken) {
     std::uint32_t& next = next_sequence_[chunk->header.thread];
     if (chunk->header.sequence != next) {
       behind_ += chunk->header.committed;  // the one before it has not been read to its end
-    } else if (follow(*chunk, budget, take)) {
+    } else if (follow(*chunk, shares, take)) {
       ++next;
       ended_.push_back(
           {chunk->offset, chunk_header_bytes + chunk->header.capacity, chunk->header.thread, chunk->header.sequence});
       chunk->offset = done;
     }
+    if (chunk->offset != done && chunk->header.committed > chunk->taken) waiting_.insert(chunk->header.thread);
   }
   std::erase_if(chunks_, [this](const Followed& chunk) {
     const bool is_unused = chunk.header.thread == free_thread && chunk.header.state != open_state;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -37,8 +38,8 @@ class LiveSegment {
   LiveSegment& operator=(LiveSegment&& other) = delete;
   ~LiveSegment();
 
-  /// Hands what is new to `take`, of each thread in its order, `budget` bytes at most. False: nothing can be read
-  /// (yet).
+  /// Hands what is new to `take`, of each thread in its order, `budget` bytes at most, which threads share. False:
+  /// nothing can be read (yet).
   bool poll(std::uint64_t budget, const std::function<void(const LivePiece&)>& take);
 
   /// Nothing before the first poll that returned true.
@@ -47,6 +48,8 @@ class LiveSegment {
   /// Of the last poll: bytes that were handed on, and those that are known but were too many.
   [[nodiscard]] std::uint64_t taken() const { return taken_; }
   [[nodiscard]] std::uint64_t behind() const { return behind_; }
+  /// Of the last poll: threads that wrote more than was handed on.
+  [[nodiscard]] const std::set<std::uint32_t>& waiting() const { return waiting_; }
   /// Of the last poll: chunks that came to their end.
   [[nodiscard]] std::span<const LiveChunk> ended() const { return ended_; }
   /// Something in the file is no chunk, or not the one that it was: it is not read on.
@@ -70,8 +73,15 @@ class LiveSegment {
   bool read_header(Followed& chunk, RawChunk& header);
   void refresh(Followed& chunk);
   void refresh_all();
+  /// What may still be read in this poll.
+  struct Budget {
+    std::uint64_t all = 0;
+    std::uint64_t of_each_thread = 0;
+    std::map<std::uint32_t, std::uint64_t> taken{};  ///< by thread
+  };
+  [[nodiscard]] static Budget shared(std::uint64_t budget, const std::vector<Followed*>& chunks);
   /// False: it is not at its end yet, or the budget is.
-  bool follow(Followed& chunk, std::uint64_t budget, const std::function<void(const LivePiece&)>& take);
+  bool follow(Followed& chunk, Budget& budget, const std::function<void(const LivePiece&)>& take);
   [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> into) const;
 
   std::filesystem::path path_;
@@ -88,6 +98,7 @@ class LiveSegment {
   std::uint64_t next_chunk_ = 0;  // offset of the first chunk that was not seen yet
   std::uint64_t taken_ = 0;
   std::uint64_t behind_ = 0;
+  std::set<std::uint32_t> waiting_;
   bool damaged_ = false;
   std::vector<std::byte> buffer_;
 };

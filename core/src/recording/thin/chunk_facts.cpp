@@ -66,6 +66,8 @@ std::vector<Item> items_of(const Record& record, std::size_t first, std::span<co
   return items;
 }
 
+constexpr std::size_t most_begun = 1U << 16;  // the ends of more never come
+
 }  // namespace
 
 std::uint64_t ChunkFacts::copy(std::span<const std::byte> payload, std::int64_t os_thread) {
@@ -76,9 +78,73 @@ std::uint64_t ChunkFacts::copy(std::span<const std::byte> payload, std::int64_t 
     const auto type = static_cast<RecordType>(chunk.record.head.type);
     if (type == RecordType::string) chunk.add_name();
     if (is_event(type)) ++events;
+    if (type == RecordType::comm_enqueued) enqueued(chunk);
+    if (type == RecordType::range_start) begun_.try_emplace({Kind::range, chunk.record.word(1)});
+    if (type == RecordType::comm_started) started(chunk.record.word(1), chunk.record.word(0));
+    if (type == RecordType::comm_finished) ended({Kind::operation, chunk.record.word(1)}, chunk.record.word(0));
+    if (type == RecordType::range_end) ended({Kind::range, chunk.record.word(1)}, chunk.record.word(0));
     if (copies(type)) copy_record(chunk, chunk.record.head.type);
   }
   return events;
+}
+
+void ChunkFacts::enqueued(const Chunk& chunk) {
+  CommEnqueued record{};
+  std::memcpy(&record, chunk.record.body.data(), std::min(sizeof record, chunk.record.body.size()));
+  Begun begun{.fields = {.uid = record.uid,
+                         .sequence = record.sequence,
+                         .bytes = record.bytes,
+                         .group = {},
+                         .op = {},
+                         .dtype = {},
+                         .members = {},
+                         .peer = record.peer},
+              .group = std::string{chunk.name(record.group)},
+              .op = std::string{chunk.name(chunk.record.head.name)},
+              .dtype = std::string{chunk.name(record.dtype)},
+              .members = std::string{chunk.name(record.members)},
+              .enqueued = record.ticks};
+  const Key key{Kind::operation, record.uid};
+  if (ends_.erase(key) == 0) begun_.insert_or_assign(key, std::move(begun));
+}
+
+void ChunkFacts::started(std::uint64_t uid, std::uint64_t ticks) {
+  const auto begun = begun_.find({Kind::operation, uid});
+  if (begun == begun_.end() || begun->second.started != 0) return;
+  begun->second.started = ticks;
+  if (begun->second.is_written) pen_->happened(RecordType::comm_started, uid, ticks);
+}
+
+/// Threads are given up one after the other, so that an end may come before its begin.
+void ChunkFacts::ended(Key key, std::uint64_t ticks) {
+  const auto begun = begun_.find(key);
+  if (begun == begun_.end() || begun->second.is_written) ends_.insert_or_assign(key, ticks);
+  if (begun != begun_.end()) begun_.erase(begun);
+}
+
+void ChunkFacts::write(Begun& begun, std::uint64_t uid) {
+  ThreadWriter::Collective fields = begun.fields;
+  fields.group = begun.group;
+  fields.op = begun.op;
+  fields.dtype = begun.dtype;
+  fields.members = begun.members;
+  pen_->comm_enqueued(fields, begun.enqueued);
+  if (begun.started != 0) pen_->happened(RecordType::comm_started, uid, begun.started);
+  begun.is_written = true;
+}
+
+void ChunkFacts::finish() {
+  for (auto& [name, sampled] : counters_) {
+    if (!sampled.is_pending) continue;
+    pen_->counter(name, sampled.value, sampled.ticks);
+    sampled.is_pending = false;
+  }
+  for (const auto& [key, ticks] : ends_)
+    pen_->happened(key.first == Kind::range ? RecordType::range_end : RecordType::comm_finished, key.second, ticks);
+  ends_.clear();
+  for (auto& [key, begun] : begun_)
+    if (key.first == Kind::operation && !begun.is_written) write(begun, key.second);
+  if (begun_.size() > most_begun) begun_.clear();
 }
 
 void ChunkFacts::copy_record(const Chunk& chunk, std::uint8_t type) {
@@ -121,14 +187,15 @@ void ChunkFacts::copy_record(const Chunk& chunk, std::uint8_t type) {
 }
 
 void ChunkFacts::sample(const std::string& name, std::uint64_t ticks, double value) {
-  const auto [found, added] = counters_.try_emplace(name, Sampled{ticks, ticks, value});
+  const auto [found, added] = counters_.try_emplace(name, Sampled{ticks, ticks, value, true});
   Sampled& sampled = found->second;
   if (!added && ticks >= sampled.begin + ticks_apart_) {
-    pen_->counter(name, sampled.value, sampled.ticks);
-    sampled = {ticks, ticks, value};
+    if (sampled.is_pending) pen_->counter(name, sampled.value, sampled.ticks);
+    sampled = {ticks, ticks, value, true};
   } else if (value > sampled.value) {
     sampled.ticks = ticks;
     sampled.value = value;
+    sampled.is_pending = true;
   }
 }
 

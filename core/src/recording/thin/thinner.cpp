@@ -27,6 +27,7 @@ constexpr std::size_t kept_steps = 5;  // the latest, whatever their age: fewer 
 constexpr double facts_apart_ns = 10e9;
 constexpr std::uint64_t longest_run = 1ULL << 20;  // a process takes back no more at once than it may write
 constexpr std::uint32_t sums_ring_kib = 64;
+constexpr std::uint64_t steps_per_refill = 64;  // some KiB
 
 HostTime host_now() { return HostTime{nanoseconds{static_cast<std::int64_t>(TickClock::now_monotonic())}}; }
 
@@ -41,11 +42,22 @@ struct ReadChunk {
   std::uint32_t thread = 0;
   std::uint32_t sequence = 0;
   HostTime seen{};
+  std::optional<std::uint64_t> events{};  ///< in it, once its facts are stored
+  bool is_listed = false;                 ///< as given up
 };
 
-struct SummedStep {
+struct EndedStep {
+  HostTime begin{};
   HostTime end{};
   std::uint64_t end_ticks = 0;
+  bool has_sums = true;
+};
+
+/// Up to which moment events are given up.
+struct Cut {
+  HostTime time{};
+  std::uint64_t ticks = 0;
+  bool tears_steps = false;  ///< apart, or gives up some that have no sums
 };
 
 /// What is given up at once, of one segment.
@@ -68,23 +80,29 @@ struct Thinner::State {
   std::optional<ino_t> inode;
   std::optional<LiveDecoder> decoder{};
   std::map<std::uint64_t, ReadChunk> read{};  // by offset
-  std::deque<SummedStep> windows{};           // of steps whose sums are stored and that were not given up
+  std::deque<EndedStep> windows{};            // of settled steps that were not given up
   std::vector<PageRun> waiting{};             // for a place in the ring
   std::unique_ptr<SegmentWriter> sums{};
   std::unique_ptr<ThreadWriter> pen{};  // declared after the file that it writes to
   std::optional<ChunkFacts> facts{};
-  bool failed = false;  // the file for the sums cannot be made
-  bool ended = false;   // the process seals no chunk any more, and takes none back
+  std::uint64_t stored = 0;  // sums
+  bool ended = false;        // the process seals no chunk any more, and takes none back
 
   [[nodiscard]] std::uint64_t ticks_at(HostTime time) const;
-  [[nodiscard]] std::optional<SummedStep> cut(HostTime until, Steps steps);
+  [[nodiscard]] std::optional<Cut> cut(HostTime until, Steps steps);
+  [[nodiscard]] Cut torn_cut(HostTime until);
   [[nodiscard]] Chosen choose(HostTime cut, const ChunkFile& file) const;
   [[nodiscard]] bool may_go(std::uint64_t offset, const ReadChunk& chunk, HostTime cut, const ChunkFile& file) const;
   void add_run(Chosen& chosen, std::span<const std::pair<std::uint64_t, ReadChunk>> group) const;
   Result<void> open_sums();
   void store(const std::vector<SettledStep>& steps);
-  Result<std::uint64_t> keep_facts(const ChunkFile& file, const Chosen& chosen, std::uint64_t cut_ticks);
+  [[nodiscard]] bool is_stored(std::uint64_t dropped_before);
+  [[nodiscard]] std::uint64_t dropped() const;
+  Result<void> keep_facts(const ChunkFile& file, std::span<const std::uint64_t> offsets);
+  Result<std::uint64_t> list(std::span<const std::uint64_t> offsets, const Cut& cut);
   void hand_back(ChunkFile& file, std::vector<PageRun> runs);
+  void forget(const PageRun& run);
+  [[nodiscard]] std::vector<std::uint64_t> by_thread(std::span<const std::uint64_t> offsets) const;
 };
 
 /// Linear between the first reading of the clocks and now.
@@ -100,17 +118,24 @@ std::uint64_t Thinner::State::ticks_at(HostTime time) const {
   return fixed.first_pair.ticks + static_cast<std::uint64_t>(std::max(0.0, static_cast<double>(since) * ticks_per_ns));
 }
 
-/// Up to which moment events are given up; nothing if there is none before `until`.
-std::optional<SummedStep> Thinner::State::cut(HostTime until, Steps steps) {
-  const bool has_steps = decoder && decoder->has_steps();
-  std::optional<SummedStep> found;
-  if (has_steps && windows.size() > kept_steps) {
-    const auto last = windows.end() - static_cast<std::ptrdiff_t>(kept_steps);
-    for (auto window = windows.begin(); window != last && window->end <= until; ++window) found = *window;
-  }
-  const bool may_tear = !has_steps || steps == Steps::any;
-  if (!found && may_tear) found = SummedStep{until, ticks_at(until)};
+/// Nothing if there is none before `until`. A step without sums is a barrier.
+std::optional<Cut> Thinner::State::cut(HostTime until, Steps steps) {
+  if (!decoder || !decoder->has_steps()) return Cut{until, ticks_at(until)};
+  if (steps == Steps::any) return torn_cut(until);
+  std::optional<Cut> found;
+  if (windows.size() <= kept_steps) return found;
+  const auto last = windows.end() - static_cast<std::ptrdiff_t>(kept_steps);
+  for (auto window = windows.begin(); window != last && window->end <= until && window->has_sums; ++window)
+    found = Cut{window->end, window->end_ticks};
   return found;
+}
+
+Cut Thinner::State::torn_cut(HostTime until) {
+  decoder->settle_last(live.waiting());
+  store(decoder->take_settled());
+  const bool lacks_sums = std::ranges::any_of(
+      windows, [until](const EndedStep& window) { return !window.has_sums && window.begin < until; });
+  return {until, ticks_at(until), lacks_sums || decoder->has_unsettled(until)};
 }
 
 /// Of chunks that follow on one another: the longest part that begins and ends with a page.
@@ -166,51 +191,92 @@ Result<void> Thinner::State::open_sums() {
   return {};
 }
 
-/// Without a file for them, no step is ever given up.
-void Thinner::State::store(const std::vector<SettledStep>& steps) {
-  if (steps.empty() || failed) return;
-  failed = !open_sums();
-  if (failed) return;
-  for (const SettledStep& step : steps) {
-    pen->step_sums(static_cast<SpanKind>(step.sums.kind), step.sums.name, step.sums.fields);
-    windows.push_back({step.end, step.sums.fields.window_end});
-  }
+std::uint64_t Thinner::State::dropped() const { return sums->header().events_dropped.load(std::memory_order_relaxed); }
+
+/// Whether all that was written since then has found its place.
+bool Thinner::State::is_stored(std::uint64_t dropped_before) {
   sums->refill();
+  return dropped() == dropped_before;
 }
 
-/// Stores what stands for the chunks, and that they are given up. Returns the number of events in them.
-Result<std::uint64_t> Thinner::State::keep_facts(const ChunkFile& file, const Chosen& chosen, std::uint64_t cut_ticks) {
-  RS_TRY_VOID(open_sums());
-  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>> of_threads;  // thread, sequence, offset
-  for (const std::uint64_t offset : chosen.chunks)
-    if (const ReadChunk& chunk = read.at(offset); chunk.thread != free_thread)
-      of_threads.emplace_back(chunk.thread, chunk.sequence, offset);
-  std::ranges::sort(of_threads);
-  const std::uint64_t dropped = sums->header().events_dropped.load(std::memory_order_relaxed);
-  std::uint64_t all_events = 0;
-  ThinnedFields fields{};
-  const auto write = [&] {
-    if (fields.chunks > 0) pen->thinned(fields);
-  };
-  for (const auto& [thread, sequence, offset] : of_threads) {
+/// Without a file for them no step has sums; it is tried again with the next ones.
+void Thinner::State::store(const std::vector<SettledStep>& steps) {
+  if (steps.empty()) return;
+  const bool has_file = open_sums().has_value();
+  for (const SettledStep& step : steps) {
+    bool has_sums = has_file && step.has_sums;
+    if (has_sums) {
+      const std::uint64_t before = dropped();
+      pen->step_sums(static_cast<SpanKind>(step.sums.kind), step.sums.name, step.sums.fields);
+      has_sums = dropped() == before;
+      if (++stored % steps_per_refill == 0) sums->refill();
+    }
+    windows.push_back({step.begin, step.end, step.sums.fields.window_end, has_sums});
+  }
+  if (has_file) sums->refill();
+}
+
+/// Stores what stands for the chunks, of each thread in their order. What is stored once is not stored again.
+Result<void> Thinner::State::keep_facts(const ChunkFile& file, std::span<const std::uint64_t> offsets) {
+  const std::uint64_t before = dropped();
+  for (const std::uint64_t offset : offsets) {
+    ReadChunk& chunk = read.at(offset);
+    if (chunk.events) continue;
     const auto header = file.header(offset);
     const auto payload = header ? file.payload(offset, header->committed) : std::nullopt;
     if (!payload) return fail(ErrorKind::cannot_write, format("cannot read {}", path.string()));
     const std::uint64_t events = facts->copy(*payload, header->os_thread);
-    if (fields.chunks == 0 || fields.thread != thread || fields.first_sequence + fields.chunks != sequence) {
-      write();
-      fields = {
-          .thread = thread, .first_sequence = sequence, .chunks = 0, .reserved = 0, .events = 0, .cut = cut_ticks};
-    }
-    ++fields.chunks;
-    fields.events += events;
-    all_events += events;
-    sums->refill();
+    if (!is_stored(before)) break;
+    chunk.events = events;
   }
-  write();
-  sums->refill();
-  if (sums->header().events_dropped.load(std::memory_order_relaxed) == dropped) return all_events;
+  facts->finish();
+  if (is_stored(before)) return {};
   return fail(ErrorKind::cannot_write, format("cannot write {}: the disk is full", sums->path().string()));
+}
+
+/// Without chunks of nobody.
+std::vector<std::uint64_t> Thinner::State::by_thread(std::span<const std::uint64_t> offsets) const {
+  std::vector<std::uint64_t> sorted;
+  for (const std::uint64_t offset : offsets)
+    if (read.at(offset).thread != free_thread) sorted.push_back(offset);
+  std::ranges::sort(sorted, {}, [this](std::uint64_t offset) {
+    return std::pair{read.at(offset).thread, read.at(offset).sequence};
+  });
+  return sorted;
+}
+
+/// Stores that the chunks are given up. Returns the number of events in them.
+Result<std::uint64_t> Thinner::State::list(std::span<const std::uint64_t> offsets, const Cut& cut) {
+  std::uint64_t all_events = 0;
+  for (auto first = offsets.begin(); first != offsets.end();) {
+    const ReadChunk& begin = read.at(*first);
+    ThinnedFields fields{.thread = begin.thread,
+                         .first_sequence = begin.sequence,
+                         .chunks = 0,
+                         .without_sums = cut.tears_steps ? 1U : 0U,
+                         .events = 0,
+                         .cut = cut.ticks};
+    auto last = first;
+    for (; last != offsets.end(); ++last) {
+      const ReadChunk& chunk = read.at(*last);
+      const bool follows = chunk.thread == fields.thread && chunk.sequence == fields.first_sequence + fields.chunks;
+      if (chunk.is_listed || !follows) break;
+      ++fields.chunks;
+      fields.events += chunk.events.value_or(0);
+    }
+    const std::uint64_t before = dropped();
+    if (fields.chunks > 0) pen->thinned(fields);
+    if (!is_stored(before))
+      return fail(ErrorKind::cannot_write, format("cannot write {}: the disk is full", sums->path().string()));
+    if (fields.chunks == 0) ++last;  // it is listed already
+    for (; first != last; ++first) read.at(*first).is_listed = true;
+    all_events += fields.events;
+  }
+  return all_events;
+}
+
+void Thinner::State::forget(const PageRun& run) {
+  read.erase(read.lower_bound(run.begin), read.lower_bound(run.begin + run.bytes));
 }
 
 /// What finds no place in the ring waits for one. The file keeps its length, but not the blocks of the runs.
@@ -240,10 +306,12 @@ std::uint64_t Thinner::follow(std::uint64_t budget) {
   for (const LiveChunk& chunk : state.live.ended())
     state.read.insert_or_assign(chunk.offset, ReadChunk{chunk.bytes, chunk.thread, chunk.sequence, now});
   if (!state.decoder) return state.live.taken();
-  state.decoder->settle();
+  state.decoder->settle(state.live.waiting());
   state.store(state.decoder->take_settled());
   return state.live.taken();
 }
+
+std::uint64_t Thinner::behind() const { return state_->live.behind(); }
 
 void Thinner::note_end() { state_->ended = true; }
 
@@ -259,20 +327,28 @@ Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps) {
   const auto cut = state.cut(until, steps);
   if (!cut) return GivenUp{};
   const bool any_old =
-      std::ranges::any_of(state.read, [&](const auto& entry) { return entry.second.seen <= cut->end; });
+      std::ranges::any_of(state.read, [&](const auto& entry) { return entry.second.seen <= cut->time; });
   if (!any_old && (state.waiting.empty() || state.ended)) return GivenUp{};
   RS_TRY(ChunkFile file, ChunkFile::open(state.path));
-  Chosen chosen = state.choose(cut->end, file);
+  Chosen chosen = state.choose(cut->time, file);
   if (chosen.runs.empty() && state.waiting.empty()) return GivenUp{};
-  RS_TRY(const std::uint64_t events, state.keep_facts(file, chosen, cut->end_ticks));
+  RS_TRY_VOID(state.open_sums());
+  const std::vector<std::uint64_t> offsets = state.by_thread(chosen.chunks);
+  RS_TRY_VOID(state.keep_facts(file, offsets));
+  RS_TRY(const std::uint64_t events, state.list(offsets, *cut));
   GivenUp given{.bytes = 0, .events = events};
+  std::vector<PageRun> emptied;
   for (const PageRun& run : chosen.runs) {
-    if (!file.empty(run)) return fail(ErrorKind::cannot_write, format("cannot write {}", state.path.string()));
+    if (!file.empty(run)) break;
+    state.forget(run);
+    emptied.push_back(run);
     given.bytes += run.bytes;
   }
-  for (const std::uint64_t offset : chosen.chunks) state.read.erase(offset);
-  std::erase_if(state.windows, [&](const SummedStep& window) { return window.end <= cut->end; });
-  if (!state.ended) state.hand_back(file, std::move(chosen.runs));
+  const bool all_emptied = emptied.size() == chosen.runs.size();
+  if (!state.ended) state.hand_back(file, std::move(emptied));
+  if (!all_emptied) return fail(ErrorKind::cannot_write, format("cannot write {}", state.path.string()));
+  if (!chosen.runs.empty() || !cut->tears_steps)
+    std::erase_if(state.windows, [&](const EndedStep& window) { return window.end <= cut->time; });
   return given;
 }
 

@@ -131,7 +131,7 @@ struct ThinnedFields {
   std::uint32_t thread;
   std::uint32_t first_sequence;
   std::uint32_t chunks;
-  std::uint32_t reserved;
+  std::uint32_t without_sums;  ///< 1: no sums stand for some of the steps that they were part of
   std::uint64_t events;
   std::uint64_t cut;  ///< ticks: all chunks that were given up so far hold only events from before
 };

@@ -27,6 +27,8 @@ class Thinner {
   /// Reads what was written since the last call, `budget` bytes at most, and stores the sums of steps that are over.
   /// Returns how many bytes it read.
   std::uint64_t follow(std::uint64_t budget);
+  /// What was written and not read yet by the last follow(), in bytes.
+  [[nodiscard]] std::uint64_t behind() const;
   /// Nobody can write to the segment any more: chunks that its process did not seal may be given up, too.
   void note_end();
   /// False if the segment cannot be read on: it was replaced by a packed one, or removed.
