@@ -27,10 +27,14 @@ constexpr long memory_file_system = 0x01021994;  // TMPFS_MAGIC
 constexpr std::uint64_t bytes_per_round = std::uint64_t{32} << 20;
 constexpr std::size_t most_followed = 1024;  // each costs an open file
 constexpr std::int64_t look_apart_ns = 1'000'000'000;
-// Segments are read from a quarter of the limit on. Between these shares of the limit lies what is given up at once.
-constexpr std::uint64_t near_part = 4;
+// Between these shares of the limit lies what is given up at once.
 constexpr double high_share = 0.9;
 constexpr double low_share = 0.8;
+// Steps are torn apart only where whole ones did not help for so long: less where much more was written than is
+// allowed.
+constexpr nanoseconds patience{60'000'000'000};
+constexpr nanoseconds short_patience{10'000'000'000};
+constexpr double far_too_much = 1.25;
 
 HostTime now() { return HostTime{nanoseconds{static_cast<std::int64_t>(recording::TickClock::now_monotonic())}}; }
 
@@ -80,12 +84,12 @@ std::string sentence_on(const KeepLimit& limit, const KeepLimit& asked) {
   const std::string period =
       limit.period ? format("events of the last {}, and at most ", period_text(*limit.period)) : "events of at most ";
   return format("rankscope: keeps {}{} on this node; older events are replaced by sums per step{}\n", period,
-                gib_text(*limit.bytes), asked == KeepLimit{} ? " (--keep changes this)" : "");
+                gib_text(*limit.bytes * recorders_on_this_node()),
+                asked == KeepLimit{} ? " (--keep changes this)" : "");
 }
 
-Keeper::Keeper(fs::path spool, KeepLimit limit) : spool_(std::move(spool)), limit_(limit) {
-  is_near_ = limit_.period.has_value();
-}
+Keeper::Keeper(fs::path spool, KeepLimit limit, Asked asked)
+    : spool_(std::move(spool)), limit_(limit), is_following_(asked == Asked::by_the_user), over_since_(now()) {}
 
 std::uint64_t Keeper::spool_bytes() const {
   const fs::path outside = spool_ / recording::outside_folder;
@@ -101,11 +105,20 @@ void Keeper::find_segments(const fs::path& folder, FileNames& known) {
   });
 }
 
+/// Begins behind the segment with which the last round ended, so that none is always the last.
 void Keeper::follow(std::uint64_t budget) {
   find_segments(spool_, inside_);
   find_segments(spool_ / recording::outside_folder, outside_);
   std::erase_if(followed_, [](const auto& entry) { return !entry.second.thinner.is_there(); });
-  for (auto& [path, one] : followed_) budget -= std::min(budget, one.thinner.follow(budget));
+  is_behind_ = false;
+  auto one = followed_.upper_bound(latest_);
+  for (std::size_t count = followed_.size(); count > 0; --count, ++one) {
+    if (one == followed_.end()) one = followed_.begin();
+    const std::uint64_t read = one->second.thinner.follow(budget);
+    is_behind_ = is_behind_ || one->second.thinner.behind() > 0;
+    if (read > 0) latest_ = one->first;
+    budget -= std::min(budget, read);
+  }
 }
 
 /// The moment up to which as much was written as is too much.
@@ -124,11 +137,7 @@ HostTime Keeper::time_of_excess(std::uint64_t excess) const {
 
 void Keeper::give_up_before(HostTime until, Thinner::Steps steps) {
   for (auto& [path, one] : followed_) {
-    const auto given = one.thinner.give_up(until, steps);
-    if (given)
-      thinned_ += given->events;
-    else
-      problem_ = given.error().message;
+    if (const auto given = one.thinner.give_up(until, steps); !given) problem_ = given.error().message;
   }
 }
 
@@ -141,23 +150,38 @@ void Keeper::note_ends() {
   }
 }
 
+/// True if steps may be torn apart: whole ones were given up for a while, and that was not enough.
+bool Keeper::is_urgent(double size) {
+  const auto limit = static_cast<double>(*limit_.bytes);
+  const HostTime time = now();
+  if (size <= limit || is_behind_) {
+    over_since_ = time;
+    return false;
+  }
+  return time - over_since_ > (size > far_too_much * limit ? short_patience : patience);
+}
+
 void Keeper::give_up() {
   note_ends();
+  problem_.clear();
   if (limit_.period) give_up_before(now() - *limit_.period, Thinner::Steps::whole);
   const auto limit = static_cast<double>(*limit_.bytes);
   const auto size = [this] { return static_cast<double>(spool_bytes()); };
   const double before = size();
-  is_near_ = is_near_ || before * near_part > limit;
-  if (before <= high_share * limit) return;
+  is_following_ = is_following_ || before > limit;
+  if (before <= high_share * limit || !is_following_) {
+    over_since_ = now();
+    return;
+  }
   const auto excess = static_cast<std::uint64_t>(before - low_share * limit);
   give_up_before(time_of_excess(excess), Thinner::Steps::whole);
   const double after = size();
-  if (after <= limit) return;
+  if (!is_urgent(after)) return;
   give_up_before(time_of_excess(static_cast<std::uint64_t>(after - low_share * limit)), Thinner::Steps::any);
 }
 
 void Keeper::round() {
-  if (is_near_) follow(bytes_per_round);
+  if (is_following_) follow(bytes_per_round);
   const std::int64_t time = now().time_since_epoch().count();
   if (time < next_look_ns_) return;
   next_look_ns_ = time + look_apart_ns;
@@ -165,7 +189,7 @@ void Keeper::round() {
 }
 
 void Keeper::finish() {
-  if (is_near_) follow(std::numeric_limits<std::uint64_t>::max());
+  if (is_following_) follow(std::numeric_limits<std::uint64_t>::max());
 }
 
 }  // namespace rankscope::collectors

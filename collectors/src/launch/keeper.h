@@ -21,15 +21,18 @@ namespace rankscope::collectors {
 
 class Keeper {
  public:
-  Keeper(std::filesystem::path spool, KeepLimit limit);
+  /// Whose wish the limit is.
+  enum class Asked : std::uint8_t {
+    by_the_user,  ///< segments are followed from the beginning on
+    by_nobody,    ///< nothing is read, and nothing given up, until the spool is larger than the limit
+  };
+  Keeper(std::filesystem::path spool, KeepLimit limit, Asked asked);
 
   /// Reads what was written since the last round, and gives up what is too old or too much. About four times a second.
   void round();
   /// Stores the sums of the last steps. After the command has ended.
   void finish();
-  /// Events that were given up so far.
-  [[nodiscard]] std::uint64_t thinned() const { return thinned_; }
-  /// Why old events could not be given up; empty: they could.
+  /// Why old events could not be given up the last time; empty: they could.
   [[nodiscard]] const std::string& problem() const { return problem_; }
 
  private:
@@ -39,6 +42,7 @@ class Keeper {
   void give_up();
   void give_up_before(HostTime until, recording::Thinner::Steps steps);
   [[nodiscard]] HostTime time_of_excess(std::uint64_t excess) const;
+  [[nodiscard]] bool is_urgent(double size);
   [[nodiscard]] std::uint64_t spool_bytes() const;
 
   std::filesystem::path spool_;
@@ -51,8 +55,10 @@ class Keeper {
   };
   std::map<std::filesystem::path, Followed> followed_;
   std::int64_t next_look_ns_ = 0;
-  bool is_near_ = false;  ///< the size is near enough to the limit, or a period is asked for
-  std::uint64_t thinned_ = 0;
+  bool is_following_;               ///< the user asked for a limit, or it was exceeded
+  bool is_behind_ = false;          ///< not all that was written has been read
+  std::filesystem::path latest_{};  ///< of which something was read in the last round
+  HostTime over_since_;             ///< the spool is larger than allowed
   std::string problem_;
 };
 

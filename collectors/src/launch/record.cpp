@@ -346,7 +346,7 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   folders.kept = true;
   EndWatch end_watch{spool};
   Watcher watcher{spool, child.process, settings.rank_env};
-  Keeper keeper{spool, keep};
+  Keeper keeper{spool, keep, asked == KeepLimit{} ? Keeper::Asked::by_nobody : Keeper::Asked::by_the_user};
   RecordOutcome outcome{.status = watch_over({child.process, signals},
                                              {watcher, EndedSegments{spool}, keeper, settings}, toggle, options.talk)};
   keeper.finish();
