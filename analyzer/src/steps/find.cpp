@@ -223,6 +223,8 @@ bool are_too_coarse(const ClockTrust& clocks, const AllWindows& all) {
 }
 
 constexpr const char* no_steps = "no step marks were recorded";
+constexpr const char* no_common_sums =
+    "steps were thinned out while the job ran (record --keep), and the ranks have no step in common";
 constexpr const char* only_sums = "the events of all steps were thinned out while the job ran (record --keep)";
 
 /// The first step of which no rank has sums only; nothing if no step was thinned out.
@@ -310,6 +312,7 @@ StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOpt
   Joining joining{source, clocks, !options.include_warm_up};
   if (const auto first = first_full_step(all.windows)) {
     result.with_thinned = join_with_thinned(all, joining);
+    if (!result.with_thinned) result.why_no_thinned = no_common_sums;
     begin_with(*first, all);
     joining.marks_warm_up = false;  // the first of them is not the first of the job
     if (all.windows.empty()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "clocks/clock_trust.h"
 #include "rankscope/analyzer/options.h"
@@ -17,6 +18,8 @@ struct StepsResult {
   /// Also those whose events were thinned out, of which there are sums; the other two start behind them. Nothing if no
   /// step was thinned out.
   std::optional<StepsSection> with_thinned{};
+  /// Why there are no such steps although some were thinned out; empty otherwise.
+  std::string why_no_thinned{};
   Quality quality;
 };
 

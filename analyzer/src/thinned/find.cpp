@@ -2,6 +2,7 @@
 #include <array>
 #include <initializer_list>
 #include <limits>
+#include <set>
 
 #include "rankscope/core/model/run.h"
 #include "split/layers.h"
@@ -95,13 +96,30 @@ void add_waits(ThinnedSection& section) {
   }
 }
 
+/// Own times from sums and own times from events differ by how they are measured, so that ranks are compared only in
+/// steps in which all of them have the same.
+void leave_out_mixed(StepsSection& steps) {
+  std::set<std::int64_t> from_sums;
+  std::set<std::int64_t> from_events;
+  for (const StepWindow& window : steps.windows) (window.sums.is_set() ? from_sums : from_events).insert(window.index);
+  std::erase_if(steps.steps,
+                [&](const Step& step) { return from_sums.contains(step.index) && from_events.contains(step.index); });
+}
+
 }  // namespace
 
-ThinnedSection find_thinned(const Run& run, const StepsSection& steps, const Matching& matching) {
+std::optional<ThinnedSection> find_thinned(const Run& run, const StepsSection& steps, const Matching& matching,
+                                           const std::optional<StepRange>& asked) {
   ThinnedSection section;
   section.steps = steps;
   for (const StepWindow& window : steps.windows)
     if (window.sums.is_set()) section.first_full_step = std::max(section.first_full_step, window.index + 1);
+  leave_out_mixed(section.steps);
+  if (asked)
+    std::erase_if(section.steps.steps,
+                  [&](const Step& step) { return step.index < asked->first || step.index > asked->second; });
+  const auto is_thinned = [&](const Step& step) { return step.index < section.first_full_step; };
+  if (std::ranges::none_of(section.steps.steps, is_thinned)) return std::nullopt;
   section.indices = thinned_indices(steps, section.first_full_step);
   for (const RankId rank : run.ranks()) {
     section.rows.push_back(row_of(run, steps, rank, matching));

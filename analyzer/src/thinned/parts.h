@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "collectives/find.h"
@@ -15,8 +16,10 @@ namespace rankscope::analyzer {
 
 struct Report;
 
-/// `steps`: all of them, some with sums only.
-[[nodiscard]] ThinnedSection find_thinned(const Run& run, const StepsSection& steps, const Matching& matching);
+/// `steps`: all of them, some with sums only. Nothing if none of those asked for has sums.
+[[nodiscard]] std::optional<ThinnedSection> find_thinned(const Run& run, const StepsSection& steps,
+                                                         const Matching& matching,
+                                                         const std::optional<StepRange>& asked);
 
 /// "Steps 0 to 811 were thinned out ..."; empty if none were.
 [[nodiscard]] std::string thinned_text(const Report& report);

@@ -138,6 +138,30 @@ TEST(ThinnedSteps, IfAllWereThinnedOutSlowRanksAreStillNamed) {
   EXPECT_EQ(report.stragglers->rows.front().rank, RankId{1});
 }
 
+TEST(ThinnedSteps, OnlyStepsThatAreAskedForAreCompared) {
+  const auto run = run_of(text_of({}));
+  const Report late = analyze(*run, {.steps = StepRange{65, 79}});
+  EXPECT_FALSE(late.thinned);
+  ASSERT_TRUE(late.stragglers) << late.stragglers.error().why;
+  EXPECT_TRUE(late.stragglers->rows.empty()) << "the rank was slow before step 30";
+  const Report early = analyze(*run, {.steps = StepRange{0, 20}});
+  ASSERT_TRUE(early.thinned);
+  EXPECT_EQ(early.thinned->indices.size(), 21U);
+  EXPECT_EQ(early.thinned->rows.front().per_step.size(), 21U);
+}
+
+TEST(ThinnedSteps, RanksAreNotComparedInStepsThatSomeHaveAsEvents) {
+  std::string text = text_of({.slow_until = 0});
+  const std::string sums = " step index=59 thinned=1";
+  const std::size_t first = text.find(sums);
+  ASSERT_NE(first, text.npos);
+  text.replace(first, sums.size(), " step index=59 skipped=1");  // rank 0 has events of it
+  const Report report = analyze(*run_of(text), {});
+  ASSERT_TRUE(report.thinned);
+  EXPECT_EQ(report.thinned->indices.size(), 59U);
+  EXPECT_EQ(report.thinned->rows.front().per_step.size(), 79U);
+}
+
 TEST(ThinnedSteps, ARunWithoutThemHasNoSuchSection) {
   const Report report = report_of({.full_from = 0, .slow_until = 0});
   EXPECT_FALSE(report.thinned);
