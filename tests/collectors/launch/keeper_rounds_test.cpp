@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "launch/keeper.h"
 #include "rankscope/core/recording/manifest.h"
