@@ -19,7 +19,8 @@ namespace {
 constexpr std::uint64_t page_bytes = 4096;  // all extents and chunks that are cut are multiples of it
 constexpr std::uint64_t least_extent_bytes = 32 * 1024;
 constexpr std::uint64_t most_extent_bytes = 1024 * 1024;
-constexpr std::uint32_t least_rest_bytes = 1024;  // of a chunk that is worth handing on
+constexpr std::uint32_t least_rest_bytes = 1024;                // of a chunk that is worth handing on
+constexpr std::uint64_t most_taken_back_at_once = 1024 * 1024;  // a thread that begins may wait for it
 
 constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -225,31 +226,42 @@ ChunkHeader* ChunkSpace::take_from(Offers& offers, std::uint32_t payload) {
   return nullptr;
 }
 
-/// Who handed the run back has left one chunk of nobody in it, as long as the run, and zeros. It becomes several, from
-/// the last to the first, so that whoever reads the file meanwhile always finds whole chunks. False: no room on the
-/// disk.
-bool ChunkSpace::reuse(const PageRun& run) {
-  const auto extent = std::make_shared<Extent>();
+/// As who hands a run back leaves it: one chunk of nobody, as long as the run.
+bool ChunkSpace::is_one_chunk(const Extent& extent) {
+  auto& chunk = *std::launder(reinterpret_cast<ChunkHeader*>(extent.memory));
+  return magic_of(chunk).load(std::memory_order_acquire) == chunk_magic &&
+         std::atomic_ref{chunk.thread}.load(std::memory_order_relaxed) == free_thread &&
+         chunk.committed.load(std::memory_order_relaxed) == 0 &&
+         chunk.state.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(ChunkState::open) &&
+         capacity_of(chunk).load(std::memory_order_relaxed) + chunk_header_bytes == extent.bytes;
+}
+
+std::uint64_t ChunkSpace::pieces_of(const PageRun& run) { return std::max<std::uint64_t>(run.bytes / chunk_bytes, 1); }
+
+/// Its one chunk becomes several, from the last to the first, so that whoever reads the file meanwhile always finds
+/// whole chunks.
+void ChunkSpace::split(const Extent& extent, std::uint64_t pieces) {
+  std::uint64_t end = extent.bytes;
+  for (std::uint64_t piece = pieces; piece-- > 1; end = piece * chunk_bytes)
+    make_chunk(extent.memory + piece * chunk_bytes, end - piece * chunk_bytes);
+  auto& first = *std::launder(reinterpret_cast<ChunkHeader*>(extent.memory));
+  capacity_of(first).store(static_cast<std::uint32_t>(end - chunk_header_bytes), std::memory_order_release);
+}
+
+/// Maps a run for writing. Null: there is no room on the disk. Without memory: nobody left it as it has to be.
+std::shared_ptr<ChunkSpace::Extent> ChunkSpace::map_run(const PageRun& run) {
+  auto extent = std::make_shared<Extent>();
   {
     const Undisturbed undisturbed;
     const std::lock_guard lock(growing_);
     if (map_more(*extent, run, false) != 0) {
       refused_.fetch_add(1, std::memory_order_relaxed);
-      return false;
+      return nullptr;
     }
   }
-  unmap_run(run);
-  extent->cut.store(run.bytes, std::memory_order_relaxed);
-  const std::uint64_t pieces = std::max<std::uint64_t>(run.bytes / chunk_bytes, 1);
-  std::uint64_t end = run.bytes;
-  for (std::uint64_t piece = pieces; piece-- > 1; end = piece * chunk_bytes)
-    make_chunk(extent->memory + piece * chunk_bytes, end - piece * chunk_bytes);
-  auto& first = *std::launder(reinterpret_cast<ChunkHeader*>(extent->memory));
-  capacity_of(first).store(static_cast<std::uint32_t>(end - chunk_header_bytes), std::memory_order_release);
-  mapped_.push_back({extent.get(), 0, run.bytes, extent, {{0, run.bytes}}});
-  for (std::uint64_t piece = 0; piece < pieces; ++piece)
-    offer(*std::launder(reinterpret_cast<ChunkHeader*>(extent->memory + piece * chunk_bytes)), emptied_);
-  return true;
+  if (is_one_chunk(*extent)) return extent;
+  munmap(std::exchange(extent->memory, nullptr), run.bytes);
+  return extent;
 }
 
 ChunkSpace::Mapped ChunkSpace::Mapped::cut_to(std::uint64_t begin, std::uint64_t end) const {
@@ -288,20 +300,42 @@ void ChunkSpace::unmap_run(const PageRun& run) {
   mapped_.insert(mapped_.end(), rests.begin(), rests.end());
 }
 
-/// No more than threads may write at once: the rest waits, and can be used for something else meanwhile.
+/// Only a run that could be one: within the file, and not in use.
+bool ChunkSpace::is_usable(const PageRun& run) {
+  constexpr std::uint64_t longest = 64U << 20;
+  return run.begin >= segment_header_bytes && run.bytes > 0 && run.bytes <= longest &&
+         run.begin + run.bytes <= file_bytes_ && !is_in_use(run);
+}
+
+/// No more than threads may write at once, and not much in one call: the rest waits, and can be used for something else
+/// meanwhile.
 void ChunkSpace::take_back(SegmentHeader& header) {
   const std::uint64_t handed_back = header.handed_back.load(std::memory_order_acquire);
   std::uint64_t taken = header.taken_back.load(std::memory_order_relaxed);
   if (handed_back - taken > most_handed_back) return;  // written by something else
   const std::uint64_t most = std::min<std::uint64_t>(most_offered, burst_bytes_ / chunk_bytes);
-  for (; taken < handed_back; ++taken) {
+  for (std::uint64_t bytes = 0; taken < handed_back && bytes < most_taken_back_at_once; ++taken) {
     const PageRun run = unpacked_run(header.runs[taken % most_handed_back].load(std::memory_order_relaxed));
-    const bool is_inside = run.begin >= segment_header_bytes && run.bytes > 0 && run.begin + run.bytes <= file_bytes_;
-    const bool is_usable = is_inside && !is_in_use(run);
+    if (!is_usable(run)) {
+      header.taken_back.store(taken + 1, std::memory_order_release);
+      continue;
+    }
     const std::uint64_t offered = emptied_.count.load(std::memory_order_relaxed);
-    if (is_usable && offered > 0 && offered + run.bytes / chunk_bytes > most) break;
-    if (is_usable && !reuse(run)) break;
+    const std::uint64_t pieces = pieces_of(run);
+    if (offered > 0 && offered + pieces > most) return;
+    const auto extent = map_run(run);
+    if (extent == nullptr) return;
+    bytes += run.bytes;
+    if (extent->memory != nullptr) {
+      unmap_run(run);
+      extent->cut.store(run.bytes, std::memory_order_relaxed);
+      split(*extent, pieces);
+      mapped_.push_back({extent.get(), 0, run.bytes, extent, {{0, run.bytes}}});
+    }
+    // Before anybody writes to it: whoever follows the file looks for chunks in runs that were taken back.
     header.taken_back.store(taken + 1, std::memory_order_release);
+    for (std::uint64_t piece = 0; extent->memory != nullptr && piece < pieces; ++piece)
+      offer(*std::launder(reinterpret_cast<ChunkHeader*>(extent->memory + piece * chunk_bytes)), emptied_);
   }
 }
 

@@ -49,7 +49,8 @@ class ChunkSpace {
   void hand_on(ChunkHeader& chunk, std::uint32_t used);
   /// Keeps room ready ahead of the threads.
   void make_room();
-  /// Takes runs of chunks that were handed back, since their events have been thinned out, to be written to again.
+  /// Takes runs of chunks that were handed back, since their events have been thinned out, to be written to again. Some
+  /// of them: about 1 MiB in one call.
   void take_back(SegmentHeader& header);
   /// Seals full chunks and unmaps extents that hold nothing else.
   void seal_full_chunks();
@@ -86,7 +87,11 @@ class ChunkSpace {
   bool grow(std::uint64_t least);
   [[nodiscard]] int add_extent(std::unique_ptr<Extent> extent, std::uint64_t bytes, bool is_allocated);
   [[nodiscard]] int map_more(Extent& extent, const PageRun& run, bool is_allocated);
-  [[nodiscard]] bool reuse(const PageRun& run);
+  [[nodiscard]] static bool is_one_chunk(const Extent& extent);
+  [[nodiscard]] static std::uint64_t pieces_of(const PageRun& run);
+  static void split(const Extent& extent, std::uint64_t pieces);
+  [[nodiscard]] std::shared_ptr<Extent> map_run(const PageRun& run);
+  [[nodiscard]] bool is_usable(const PageRun& run);
   [[nodiscard]] bool add_ahead(std::unique_ptr<Extent> extent, std::uint64_t used);
   void find_new_extents();
   [[nodiscard]] bool is_in_use(const PageRun& run);

@@ -115,14 +115,12 @@ SegmentWriter::~SegmentWriter() {
 }
 
 void SegmentWriter::refill() {
-  make_room();
+  chunks_->take_back(*header_);
+  chunks_->make_room();
   chunks_->seal_full_chunks();
 }
 
-void SegmentWriter::make_room() {
-  chunks_->take_back(*header_);
-  chunks_->make_room();
-}
+void SegmentWriter::make_room() { chunks_->make_room(); }
 
 void SegmentWriter::leave_to_parent() { chunks_->close_file(); }
 
