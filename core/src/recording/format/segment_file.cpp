@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <tuple>
 
@@ -188,29 +187,6 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   return result;
 }
 
-Result<MappedFile> MappedFile::copy(const std::filesystem::path& path) {
-  RS_TRY(const int file, open_regular_file(path));
-  struct stat facts {};
-  const bool known = fstat(file, &facts) == 0;
-  const auto size = static_cast<std::size_t>(known ? facts.st_size : 0);
-  void* const memory =
-      size == 0 ? MAP_FAILED : mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  MappedFile result;
-  std::size_t there = 0;
-  if (memory != MAP_FAILED) {
-    result.bytes_ = {static_cast<const std::byte*>(memory), size};
-    while (there < size) {
-      const ssize_t got = pread(file, static_cast<std::byte*>(memory) + there, size - there, static_cast<off_t>(there));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) break;
-      there += static_cast<std::size_t>(got);
-    }
-  }
-  close(file);
-  if (!known || there < size) return fail(ErrorKind::unreadable, format("cannot read {}", path.string()));
-  return result;
-}
-
 MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
@@ -298,7 +274,9 @@ void add_sums(SegmentFile& segment, const std::filesystem::path& path) {
   walk_chunks(segment.sums_file->bytes(), fixed->header_bytes, ChunksOf::sums, segment);
 }
 
-Result<SegmentFile> read_once(const std::filesystem::path& path, MappedFile file) {
+}  // namespace
+
+Result<SegmentFile> read_mapped(const std::filesystem::path& path, MappedFile file) {
   const auto context = while_doing(format("segment {}", path.string()));
   SegmentFile segment{.file = std::move(file),
                       .sums_file = {},
@@ -327,36 +305,12 @@ Result<SegmentFile> read_once(const std::filesystem::path& path, MappedFile file
   return segment;
 }
 
-/// True if chunks of a thread are missing that were not thinned out: they moved while the file was copied.
-bool has_gaps(const SegmentFile& segment) {
-  for (std::size_t i = 0; i < segment.chunks.size(); ++i) {
-    const Chunk& chunk = segment.chunks[i];
-    const bool follows = i > 0 && segment.chunks[i - 1].thread == chunk.thread;
-    const std::uint32_t expected = follows ? segment.chunks[i - 1].sequence + 1 : 0;
-    if (chunk.sequence <= expected || chunk.thread == sums_thread) continue;
-    if (thinned_among(segment, chunk.thread, expected, chunk.sequence) < chunk.sequence - expected) return true;
-  }
-  return segment.quality.of(Counter::chunks_corrupt) > 0;
-}
-
-/// A recorder that thins the segment out overwrites chunks: what is read is a copy. The file is read once more if a
-/// chunk moved meanwhile.
-Result<SegmentFile> read_in_use(const std::filesystem::path& path) {
-  constexpr int most_readings = 3;
-  for (int reading = 1;; ++reading) {
-    RS_TRY(MappedFile file, MappedFile::copy(path));
-    auto segment = read_once(path, std::move(file));
-    if (!segment || reading == most_readings || !has_gaps(*segment)) return segment;
-  }
-}
-
-}  // namespace
-
 Result<SegmentFile> read_segment(const std::filesystem::path& path, Segments state) {
-  std::error_code error;
-  if (state == Segments::in_use && std::filesystem::exists(sums_of(path), error)) return read_in_use(path);
   RS_TRY(MappedFile file, MappedFile::open(path));
-  return read_once(path, std::move(file));
+  if (state == Segments::in_use)
+    if (const auto fixed = read_fixed(file.bytes()); fixed && may_be_thinned_out(*fixed))
+      return read_while_in_use(path);
+  return read_mapped(path, std::move(file));
 }
 
 }  // namespace rankscope::recording

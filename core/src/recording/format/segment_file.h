@@ -19,7 +19,7 @@ namespace rankscope::recording {
 class MappedFile {
  public:
   [[nodiscard]] static Result<MappedFile> open(const std::filesystem::path& path);
-  /// The bytes that the file has now, whatever happens to it later.
+  /// What is in the chunks of the segment now, whatever happens to it later.
   [[nodiscard]] static Result<MappedFile> copy(const std::filesystem::path& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -120,6 +120,13 @@ struct SegmentFile {
 
 /// Fails (`unreadable`) when the header cannot be used or is of a newer major version. With its sums, if it has some.
 [[nodiscard]] Result<SegmentFile> read_segment(const std::filesystem::path& path, Segments state = Segments::at_rest);
+
+/// The same of a file that was mapped or copied.
+[[nodiscard]] Result<SegmentFile> read_mapped(const std::filesystem::path& path, MappedFile file);
+/// False if nothing is written to these chunks again.
+[[nodiscard]] bool may_be_thinned_out(const SegmentStatic& fixed);
+/// Reads a copy: chunks are overwritten meanwhile. What is written last may be missing.
+[[nodiscard]] Result<SegmentFile> read_while_in_use(const std::filesystem::path& path);
 
 /// How many of the chunks [first, end) of a thread were thinned out.
 [[nodiscard]] std::uint64_t thinned_among(const SegmentFile& segment, std::uint32_t thread, std::uint32_t first,

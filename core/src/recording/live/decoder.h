@@ -70,6 +70,8 @@ class LiveDecoder {
   [[nodiscard]] LiveProcess process(const SegmentCounters& counters) const;
   /// Steps to the next that were settled since the last call, in their order.
   [[nodiscard]] std::vector<SettledStep> take_settled();
+  /// On the clock of the process.
+  [[nodiscard]] HostTime time_at(std::uint64_t ticks) const { return clock_.host_time(ticks); }
   /// True if something marked a step.
   [[nodiscard]] bool has_steps() const { return source_ != Steps::none; }
 

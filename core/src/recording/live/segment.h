@@ -31,9 +31,13 @@ struct LiveChunk {
   std::uint32_t sequence = 0;
 };
 
+/// Who follows a segment: its recorder gives up only what it has read, so that no chunk moves ahead of it.
+enum class Follower : std::uint8_t { anybody, its_recorder };
+
 class LiveSegment {
  public:
-  explicit LiveSegment(std::filesystem::path path) : path_(std::move(path)) {}
+  explicit LiveSegment(std::filesystem::path path, Follower follower = Follower::anybody)
+      : path_(std::move(path)), follower_(follower) {}
   LiveSegment(LiveSegment&& other) noexcept;
   LiveSegment& operator=(LiveSegment&& other) = delete;
   ~LiveSegment();
@@ -41,6 +45,8 @@ class LiveSegment {
   /// Hands what is new to `take`, of each thread in its order, `budget` bytes at most, which threads share. False:
   /// nothing can be read (yet).
   bool poll(std::uint64_t budget, const std::function<void(const LivePiece&)>& take);
+  /// Until the next poll.
+  void close_file();
 
   /// Nothing before the first poll that returned true.
   [[nodiscard]] const std::optional<SegmentStatic>& fixed() const { return fixed_; }
@@ -65,8 +71,17 @@ class LiveSegment {
   bool open_file();
   bool read_page();
   void find_chunks();
+  void look_around();
+  void lose_track();
+  [[nodiscard]] bool is_thinned_out() const;
+  /// Up to where chunks were found, and whether what stands there is damage.
+  struct Found {
+    std::uint64_t end = 0;
+    bool is_clean = true;
+  };
+  void find_everywhere();
   void find_reused();
-  void find_chunks_in(PageRun run);
+  Found find_chunks_in(PageRun run);
   void skip_thinned(const std::vector<Followed*>& taken);
   void find_rest(std::uint64_t begin, std::uint64_t end);
   /// What it says now; false if it cannot be read.
@@ -85,6 +100,7 @@ class LiveSegment {
   [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> into) const;
 
   std::filesystem::path path_;
+  Follower follower_;
   int file_ = -1;  // stays open: what was written can be read even when the file has been removed
   std::optional<SegmentStatic> fixed_;
   SegmentCounters counters_;
@@ -99,6 +115,9 @@ class LiveSegment {
   std::uint64_t taken_ = 0;
   std::uint64_t behind_ = 0;
   std::set<std::uint32_t> waiting_;
+  int lost_ = 0;  // polls since whole chunks stood one behind the other
+  bool looks_everywhere_ = false;
+  std::uint64_t polls_ = 0;
   bool damaged_ = false;
   std::vector<std::byte> buffer_;
 };

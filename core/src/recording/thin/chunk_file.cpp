@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "rankscope/core/format.h"
+#include "recording/format/read_fully.h"
 
 namespace rankscope::recording {
 namespace {
@@ -29,14 +30,7 @@ Result<ChunkFile> ChunkFile::open(const std::filesystem::path& path) {
 }
 
 bool ChunkFile::read(std::uint64_t offset, std::span<std::byte> into) const {
-  while (!into.empty()) {
-    const ssize_t got = pread(file_.file(), into.data(), into.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    into = into.subspan(static_cast<std::size_t>(got));
-    offset += static_cast<std::uint64_t>(got);
-  }
-  return true;
+  return read_fully(file_.file(), offset, into);
 }
 
 bool ChunkFile::write(std::uint64_t offset, std::span<const std::byte> from) {
