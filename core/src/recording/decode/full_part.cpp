@@ -51,19 +51,44 @@ std::vector<StepSums> sums_of_events(const SegmentFile& segment) {
   return sums;
 }
 
+/// When a process was recorded, and the first step of which it has all events, if it lacks some.
+struct Attempt {
+  RunTime begin{};
+  RunTime end{};
+  std::optional<std::int64_t> first_full{};
+};
+
+Attempt attempt_of(const SegmentFile& segment, const SegmentClock& clock, std::uint64_t cut) {
+  std::uint64_t last = segment.counters.end_ticks;
+  for (const ClockPair& pair : segment.clock_pairs) last = std::max(last, pair.ticks);
+  return {clock.run_time(segment.fixed.first_pair.ticks), clock.run_time(last),
+          cut > 0 ? first_full_step(segment, cut) : std::nullopt};
+}
+
+/// Of all processes that were recorded at the same time as this one: a job that is started again counts its steps anew.
+std::optional<std::int64_t> common_first(std::span<const Attempt> attempts, const Attempt& own) {
+  std::optional<std::int64_t> first;
+  for (const Attempt& other : attempts) {
+    const bool overlaps = other.begin <= own.end && own.begin <= other.end;
+    if (other.first_full && overlaps) first = std::max(first.value_or(*other.first_full), *other.first_full);
+  }
+  return first;
+}
+
 }  // namespace
 
 std::vector<FullPart> full_parts(std::span<const SegmentFile* const> segments, std::span<const SegmentClock> clocks) {
   std::vector<FullPart> parts(segments.size());
   std::vector<std::uint64_t> cuts;
-  std::optional<std::int64_t> first;
-  for (const SegmentFile* segment : segments) {
-    cuts.push_back(cut_of(*segment));
-    const auto own = cuts.back() > 0 ? first_full_step(*segment, cuts.back()) : std::nullopt;
-    if (own) first = first ? std::max(*first, *own) : *own;
+  std::vector<Attempt> attempts;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    cuts.push_back(cut_of(*segments[i]));
+    attempts.push_back(attempt_of(*segments[i], clocks[i], cuts[i]));
   }
+  const bool any_thinned = std::ranges::any_of(attempts, [](const Attempt& one) { return one.first_full.has_value(); });
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const SegmentFile& segment = *segments[i];
+    const auto first = any_thinned ? common_first(attempts, attempts[i]) : std::nullopt;
     if (first && segment.step_sums.empty() && cuts[i] == 0) parts[i].own_sums = sums_of_events(segment);
     const auto& sums = segment.step_sums.empty() ? parts[i].own_sums : segment.step_sums;
     const auto begin = first ? begin_of(sums, *first) : std::nullopt;

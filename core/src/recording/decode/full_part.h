@@ -22,7 +22,7 @@ struct FullPart {
 };
 
 /// One for each segment. Chunks of different ranks are given up at different times; what is used begins with the same
-/// step on all ranks that have sums, so that no operation lacks its partners.
+/// step on all ranks that have sums and ran at the same time, so that no operation lacks its partners.
 [[nodiscard]] std::vector<FullPart> full_parts(std::span<const SegmentFile* const> segments,
                                                std::span<const SegmentClock> clocks);
 

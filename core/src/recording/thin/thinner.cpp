@@ -41,7 +41,8 @@ struct ReadChunk {
   std::uint64_t bytes = 0;
   std::uint32_t thread = 0;
   std::uint32_t sequence = 0;
-  HostTime seen{};
+  HostTime seen{};                        ///< on the clock of the process; all of its events happened before
+  std::uint64_t seen_ticks = 0;           ///< the same moment; 0: not known
   std::optional<std::uint64_t> events{};  ///< in it, once its facts are stored
   bool is_listed = false;                 ///< as given up
 };
@@ -72,7 +73,7 @@ bool begins_page(std::uint64_t offset) { return offset % run_page_bytes == 0; }
 
 struct Thinner::State {
   State(fs::path segment, const LiveLimits& of_steps)
-      : path(std::move(segment)), limits(of_steps), live(path), inode(inode_of(path)) {}
+      : path(std::move(segment)), limits(of_steps), live(path, Follower::its_recorder), inode(inode_of(path)) {}
 
   fs::path path;
   LiveLimits limits;
@@ -89,6 +90,8 @@ struct Thinner::State {
   bool ended = false;        // the process seals no chunk any more, and takes none back
 
   [[nodiscard]] std::uint64_t ticks_at(HostTime time) const;
+  [[nodiscard]] ReadChunk read_now(const LiveChunk& chunk) const;
+  [[nodiscard]] std::uint64_t cut_ticks(const Cut& cut, std::span<const std::uint64_t> offsets) const;
   [[nodiscard]] std::optional<Cut> cut(HostTime until, Steps steps);
   [[nodiscard]] Cut torn_cut(HostTime until);
   [[nodiscard]] Chosen choose(HostTime cut, const ChunkFile& file) const;
@@ -105,17 +108,31 @@ struct Thinner::State {
   [[nodiscard]] std::vector<std::uint64_t> by_thread(std::span<const std::uint64_t> offsets) const;
 };
 
-/// Linear between the first reading of the clocks and now.
+/// Back from now, at the rate that the process measured; by its first reading of the clocks if it counts other ticks.
 std::uint64_t Thinner::State::ticks_at(HostTime time) const {
   const SegmentStatic& fixed = *live.fixed();
-  const std::int64_t since = time.time_since_epoch().count() - fixed.first_pair.monotonic_ns;
   const TickClock clock = TickClock::detect();
-  double ticks_per_ns = fixed.ticks_per_ns;
-  const ClockPair now = clock.pair();
-  if (clock.source() == fixed.clock && now.monotonic_ns > fixed.first_pair.monotonic_ns)
-    ticks_per_ns = static_cast<double>(now.ticks - fixed.first_pair.ticks) /
-                   static_cast<double>(now.monotonic_ns - fixed.first_pair.monotonic_ns);
-  return fixed.first_pair.ticks + static_cast<std::uint64_t>(std::max(0.0, static_cast<double>(since) * ticks_per_ns));
+  const ClockPair from = clock.source() == fixed.clock ? clock.pair() : fixed.first_pair;
+  const double since = static_cast<double>(time.time_since_epoch().count() - from.monotonic_ns) * fixed.ticks_per_ns;
+  const double ticks = static_cast<double>(from.ticks - fixed.first_pair.ticks) + since;
+  return fixed.first_pair.ticks + static_cast<std::uint64_t>(std::max(0.0, ticks));
+}
+
+/// What was read up to now. The clock of a process in a container may be another one than ours, but ticks are the same.
+ReadChunk Thinner::State::read_now(const LiveChunk& chunk) const {
+  ReadChunk now{.bytes = chunk.bytes, .thread = chunk.thread, .sequence = chunk.sequence, .seen = host_now()};
+  const TickClock clock = TickClock::detect();
+  if (!decoder || clock.source() != live.fixed()->clock) return now;
+  now.seen_ticks = clock.now();
+  now.seen = decoder->time_at(now.seen_ticks);
+  return now;
+}
+
+/// Never before an event that is given up.
+std::uint64_t Thinner::State::cut_ticks(const Cut& cut, std::span<const std::uint64_t> offsets) const {
+  std::uint64_t ticks = cut.ticks;
+  for (const std::uint64_t offset : offsets) ticks = std::max(ticks, read.at(offset).seen_ticks);
+  return ticks;
 }
 
 /// Nothing if there is none before `until`. A step without sums is a barrier.
@@ -302,9 +319,8 @@ std::uint64_t Thinner::follow(std::uint64_t budget) {
     state.decoder->take(piece);
   });
   if (!is_readable) return 0;
-  const HostTime now = host_now();
-  for (const LiveChunk& chunk : state.live.ended())
-    state.read.insert_or_assign(chunk.offset, ReadChunk{chunk.bytes, chunk.thread, chunk.sequence, now});
+  for (const LiveChunk& chunk : state.live.ended()) state.read.insert_or_assign(chunk.offset, state.read_now(chunk));
+  if (state.ended && state.live.behind() == 0) state.live.close_file();
   if (!state.decoder) return state.live.taken();
   state.decoder->settle(state.live.waiting());
   state.store(state.decoder->take_settled());
@@ -324,7 +340,7 @@ void Thinner::add_old(std::vector<Old>& all) const {
 Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps) {
   State& state = *state_;
   if (!state.live.fixed() || state.live.damaged() || !is_there()) return GivenUp{};
-  const auto cut = state.cut(until, steps);
+  auto cut = state.cut(until, steps);
   if (!cut) return GivenUp{};
   const bool any_old =
       std::ranges::any_of(state.read, [&](const auto& entry) { return entry.second.seen <= cut->time; });
@@ -334,6 +350,7 @@ Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps) {
   if (chosen.runs.empty() && state.waiting.empty()) return GivenUp{};
   RS_TRY_VOID(state.open_sums());
   const std::vector<std::uint64_t> offsets = state.by_thread(chosen.chunks);
+  cut->ticks = state.cut_ticks(*cut, offsets);
   RS_TRY_VOID(state.keep_facts(file, offsets));
   RS_TRY(const std::uint64_t events, state.list(offsets, *cut));
   GivenUp given{.bytes = 0, .events = events};
