@@ -1,5 +1,6 @@
 #include "launch/keeper.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
@@ -25,7 +26,7 @@ using recording::Thinner;
 constexpr std::uint64_t most_by_default = std::uint64_t{32} << 30;
 constexpr long memory_file_system = 0x01021994;  // TMPFS_MAGIC
 constexpr std::uint64_t bytes_per_round = std::uint64_t{32} << 20;
-constexpr std::size_t most_followed = 1024;  // each costs an open file
+constexpr std::size_t most_followed = 1024;
 constexpr std::int64_t look_apart_ns = 1'000'000'000;
 // Between these shares of the limit lies what is given up at once.
 constexpr double high_share = 0.9;
@@ -49,11 +50,19 @@ std::uint64_t blocks_of(const fs::path& folder) {
   return bytes;
 }
 
-/// Ranks whose launcher starts a recorder for each share the node.
-std::uint64_t recorders_on_this_node() {
-  const RankEnvironment own = find_rank([](const char* name) { return std::getenv(name); });
-  return static_cast<std::uint64_t>(std::max(own.local_world_size, 1));
+/// Each costs two open files, and the recorder needs some for other things.
+std::size_t most_followed_here() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most_followed;
+  return std::min<std::size_t>(most_followed, limit.rlim_cur / 4);
 }
+
+/// Ranks whose launcher starts a recorder for each share the node.
+RankEnvironment own_rank() {
+  return find_rank([](const char* name) { return std::getenv(name); });
+}
+
+std::uint64_t recorders_on_this_node() { return static_cast<std::uint64_t>(std::max(own_rank().local_world_size, 1)); }
 
 std::uint64_t default_bytes(const fs::path& spool) {
   std::error_code error;
@@ -81,15 +90,20 @@ KeepLimit limit_on_this_node(const KeepLimit& asked, const fs::path& spool) {
 }
 
 std::string sentence_on(const KeepLimit& limit, const KeepLimit& asked) {
+  if (own_rank().local_rank > 0) return {};  // the first recorder of the node says it
   const std::string period =
       limit.period ? format("events of the last {}, and at most ", period_text(*limit.period)) : "events of at most ";
-  return format("rankscope: keeps {}{} on this node; older events are replaced by sums per step{}\n", period,
+  return format("rankscope: keeps {}{} on this node; removes older events, but keeps sums for each step{}\n", period,
                 gib_text(*limit.bytes * recorders_on_this_node()),
                 asked == KeepLimit{} ? " (--keep changes this)" : "");
 }
 
 Keeper::Keeper(fs::path spool, KeepLimit limit, Asked asked)
-    : spool_(std::move(spool)), limit_(limit), is_following_(asked == Asked::by_the_user), over_since_(now()) {}
+    : spool_(std::move(spool)),
+      limit_(limit),
+      most_followed_(most_followed_here()),
+      is_following_(asked == Asked::by_the_user),
+      over_since_(now()) {}
 
 std::uint64_t Keeper::spool_bytes() const {
   const fs::path outside = spool_ / recording::outside_folder;
@@ -99,7 +113,7 @@ std::uint64_t Keeper::spool_bytes() const {
 
 void Keeper::find_segments(const fs::path& folder, FileNames& known) {
   for_each_new_file(folder, known, [&](std::string_view name) {
-    if (!name.ends_with(recording::segment_suffix) || followed_.size() >= most_followed) return;
+    if (!name.ends_with(recording::segment_suffix) || followed_.size() >= most_followed_) return;
     known.emplace(name);
     followed_.emplace(folder / name, Followed{Thinner{folder / name}});
   });
@@ -190,6 +204,7 @@ void Keeper::round() {
 
 void Keeper::finish() {
   if (is_following_) follow(std::numeric_limits<std::uint64_t>::max());
+  followed_.clear();
 }
 
 }  // namespace rankscope::collectors

@@ -16,7 +16,7 @@ namespace rankscope::collectors {
 /// node's. Without a size from the user, it is a quarter of the free space (an eighth if the spool is in memory), and
 /// at most 32 GiB.
 [[nodiscard]] KeepLimit limit_on_this_node(const KeepLimit& asked, const std::filesystem::path& spool);
-/// What is said of it before the command starts.
+/// What is said of it before the command starts; empty for all recorders of a node but the first.
 [[nodiscard]] std::string sentence_on(const KeepLimit& limit, const KeepLimit& asked);
 
 class Keeper {
@@ -30,7 +30,7 @@ class Keeper {
 
   /// Reads what was written since the last round, and gives up what is too old or too much. About four times a second.
   void round();
-  /// Stores the sums of the last steps. After the command has ended.
+  /// Stores the sums of the last steps, and closes all files. After the command has ended.
   void finish();
   /// Why old events could not be given up the last time; empty: they could.
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -47,6 +47,7 @@ class Keeper {
 
   std::filesystem::path spool_;
   KeepLimit limit_;
+  std::size_t most_followed_;  ///< segments
   FileNames inside_;
   FileNames outside_;
   struct Followed {

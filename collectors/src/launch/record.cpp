@@ -335,7 +335,7 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   RS_TRY(const KeepLimit asked, asked_limit(options));
   const KeepLimit keep = limit_on_this_node(asked, spool);
-  say(options.talk, sentence_on(keep, asked));
+  if (const std::string sentence = sentence_on(keep, asked); !sentence.empty()) say(options.talk, sentence);
   const Subreaper subreaper;
   SignalRelay signals{size_signal};
   RS_TRY(const auto child, start_command(options.command, environment.variables, signals));
@@ -352,8 +352,8 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   keeper.finish();
   outcome.summary.notes = environment.warnings;
   if (!keeper.problem().empty())
-    outcome.summary.notes.push_back(
-        format("old events could not be replaced by sums, so more was kept than --keep allows: {}", keeper.problem()));
+    outcome.summary.notes.push_back(format(
+        "old events could not be removed, so more was kept than --keep or its default allows: {}", keeper.problem()));
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(
         format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "

@@ -39,8 +39,9 @@ std::string summary_text(const RecordSummary& summary) {
         counted(summary.events_dropped, "event"));
   }
   if (summary.thinned > 0) {
-    text += format("rankscope: {} {} replaced by sums per step, as --keep or its default asks for\n",
-                   counted(summary.thinned, "older event"), summary.thinned == 1 ? "was" : "were");
+    text += format(
+        "rankscope: removed {} while the command ran, as --keep or its default asks for, but kept sums for each step\n",
+        counted(summary.thinned, "older event"));
   }
   if (summary.not_recorded > 0) {
     text += format(

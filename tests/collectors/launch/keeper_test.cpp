@@ -24,8 +24,8 @@ std::size_t steps_in(const Run& run, std::int64_t thinned) {
 TEST(Keeper, WhatTheUserAsksForIsSaid) {
   const KeepLimit asked{.period = nanoseconds{600 * second}, .bytes = std::uint64_t{4} << 30};
   EXPECT_EQ(sentence_on(asked, asked),
-            "rankscope: keeps events of the last 10 minutes, and at most 4.0 GiB on this node; older events are "
-            "replaced by sums per step\n");
+            "rankscope: keeps events of the last 10 minutes, and at most 4.0 GiB on this node; removes older events, "
+            "but keeps sums for each step\n");
 }
 
 TEST(Keeper, WithoutAWishThereIsALimitAndItIsSaidHowToChangeIt) {
@@ -47,6 +47,7 @@ TEST(Keeper, RecordersOfOneNodeShareItsSize) {
   const Variable local_world{"OMPI_COMM_WORLD_LOCAL_SIZE", "4"};
   const KeepLimit limit = limit_on_this_node({.bytes = std::uint64_t{4} << 30}, spool.path());
   EXPECT_EQ(limit.bytes, std::uint64_t{1} << 30);
+  EXPECT_EQ(sentence_on(limit, {}), "") << "the first recorder of the node says it";
 }
 
 TEST(Keeper, OldStepsOfAJobBecomeSums) {
