@@ -57,11 +57,12 @@ std::size_t most_followed_here() {
   return std::min<std::size_t>(most_followed, limit.rlim_cur / 4);
 }
 
-/// Ranks whose launcher starts a recorder for each share the node.
+/// If the launcher starts a recorder for each rank.
 RankEnvironment own_rank() {
   return find_rank([](const char* name) { return std::getenv(name); });
 }
 
+/// They share the node.
 std::uint64_t recorders_on_this_node() { return static_cast<std::uint64_t>(std::max(own_rank().local_world_size, 1)); }
 
 std::uint64_t default_bytes(const fs::path& spool) {

@@ -25,14 +25,19 @@ class Search {
     if (thinned_among(segment_, thread.front().thread, expected, last) == 0)
       found_.pushes.insert(open_.begin(), open_.end());
   }
-  /// Of operations and ranges, the end may be met before the begin, on another thread.
-  [[nodiscard]] Unfinished result() {
-    for (const std::uint64_t uid : finished_) found_.operations.erase(uid);
-    for (const std::uint64_t handle : ended_) found_.ranges.erase(handle);
-    return std::move(found_);
-  }
+
+  [[nodiscard]] Unfinished result() { return std::move(found_); }
 
  private:
+  using Numbers = std::set<std::uint64_t>;
+  /// The end may be met before the begin, on another thread.
+  static void begun(std::uint64_t number, Numbers& open, Numbers& early) {
+    if (early.erase(number) == 0) open.insert(number);
+  }
+  static void ended(std::uint64_t number, Numbers& open, Numbers& early) {
+    if (open.erase(number) == 0) early.insert(number);
+  }
+
   void take(const Record& record) {
     switch (static_cast<RecordType>(record.head.type)) {
       case RecordType::push:
@@ -42,16 +47,16 @@ class Search {
         if (!open_.empty()) open_.pop_back();
         return;
       case RecordType::comm_enqueued:
-        found_.operations.insert(record.word(1));
+        begun(record.word(1), found_.operations, finished_);
         return;
       case RecordType::comm_finished:
-        finished_.insert(record.word(1));
+        ended(record.word(1), found_.operations, finished_);
         return;
       case RecordType::range_start:
-        found_.ranges.insert(record.word(1));
+        begun(record.word(1), found_.ranges, ended_);
         return;
       case RecordType::range_end:
-        ended_.insert(record.word(1));
+        ended(record.word(1), found_.ranges, ended_);
         return;
       default:
         return;
@@ -61,8 +66,8 @@ class Search {
   const SegmentFile& segment_;
   Unfinished found_;
   std::vector<const std::byte*> open_;
-  std::set<std::uint64_t> finished_;
-  std::set<std::uint64_t> ended_;
+  Numbers finished_;  // operations whose begin was not met yet
+  Numbers ended_;     // the same of ranges
 };
 
 }  // namespace
