@@ -9,8 +9,8 @@ set(RANKSCOPE_ALLOWED_cli        core collectors analyzer)
 set(RANKSCOPE_ALLOWED_tests      core collectors trainer analyzer gui cli)
 # The subjects of a module (folders of its src and include), from low to high: a file includes what stands in its own
 # subject or before it. Files beside the folders may use all of them. scripts/check_layers.py holds this, too.
-set(RANKSCOPE_SUBJECTS_core secrets model lod recording recording/format recording/write recording/gather recording/decode
-    recording/live recording/thin)
+set(RANKSCOPE_SUBJECTS_core secrets model lod recording recording/format recording/write recording/gather recording/live
+    recording/decode recording/thin)
 set(RANKSCOPE_SUBJECTS_collectors settings spool host nvml cupti pm doctor launch inject/recorder inject/nccl inject/nvtx
     inject/nvml inject/cupti inject)
 set(RANKSCOPE_SUBJECTS_analyzer

@@ -98,9 +98,8 @@ class ThreadWriter {
   void step_sums(SpanKind kind, std::string_view name, const StepSumsFields& fields);
   void thinned(const ThinnedFields& fields);
   void comm_enqueued(const Collective& collective, std::uint64_t ticks);
-  /// comm_started, comm_finished (of a uid) or range_end (of a handle), as another thread wrote it.
+  /// comm_started, comm_finished (of a uid), range_end (of a handle) or the name of a thread, as another one wrote it.
   void happened(RecordType type, std::uint64_t number, std::uint64_t ticks);
-  /// The name of another thread, as that one wrote it.
   void thread_name(std::string_view name, std::uint8_t code, std::int64_t os_thread);
   /// Spans pushed and not yet popped on this thread (dropped ones included).
   [[nodiscard]] std::uint32_t depth() const { return depth_ + dropped_depth_; }
