@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kept_steps = 5;  // the latest, whatever their age: fewer are too few to compare ranks
 constexpr double facts_apart_ns = 10e9;
-constexpr std::uint64_t longest_run = 1ULL << 20;  // a process takes back no more at once than it may write
+constexpr nanoseconds clocks_apart{1'000'000'000};  // less is how exactly clocks are compared
+constexpr std::uint64_t longest_run = 1ULL << 20;   // a process takes back no more at once than it may write
 constexpr std::uint32_t sums_ring_kib = 64;
 constexpr std::uint64_t steps_per_refill = 64;  // some KiB
 
@@ -108,23 +109,29 @@ struct Thinner::State {
   [[nodiscard]] std::vector<std::uint64_t> by_thread(std::span<const std::uint64_t> offsets) const;
 };
 
-/// Back from now, at the rate that the process measured; by its first reading of the clocks if it counts other ticks.
+/// Linear, from now if the process counts the ticks that we count. Its clock may be another one than ours (in a
+/// container with a time namespace): then its own rate is used.
 std::uint64_t Thinner::State::ticks_at(HostTime time) const {
   const SegmentStatic& fixed = *live.fixed();
   const TickClock clock = TickClock::detect();
   const ClockPair from = clock.source() == fixed.clock ? clock.pair() : fixed.first_pair;
-  const double since = static_cast<double>(time.time_since_epoch().count() - from.monotonic_ns) * fixed.ticks_per_ns;
-  const double ticks = static_cast<double>(from.ticks - fixed.first_pair.ticks) + since;
-  return fixed.first_pair.ticks + static_cast<std::uint64_t>(std::max(0.0, ticks));
+  const auto since_start = static_cast<double>(from.ticks - fixed.first_pair.ticks);
+  const double measured = since_start / static_cast<double>(from.monotonic_ns - fixed.first_pair.monotonic_ns);
+  const bool is_likely = measured > 0.999 * fixed.ticks_per_ns && measured < 1.001 * fixed.ticks_per_ns;
+  const double ticks_per_ns = is_likely ? measured : fixed.ticks_per_ns;
+  const auto later_ns = static_cast<double>(time.time_since_epoch().count() - from.monotonic_ns);
+  return fixed.first_pair.ticks + static_cast<std::uint64_t>(std::max(0.0, since_start + later_ns * ticks_per_ns));
 }
 
-/// What was read up to now. The clock of a process in a container may be another one than ours, but ticks are the same.
+/// What was read up to now.
 ReadChunk Thinner::State::read_now(const LiveChunk& chunk) const {
   ReadChunk now{.bytes = chunk.bytes, .thread = chunk.thread, .sequence = chunk.sequence, .seen = host_now()};
   const TickClock clock = TickClock::detect();
   if (!decoder || clock.source() != live.fixed()->clock) return now;
   now.seen_ticks = clock.now();
-  now.seen = decoder->time_at(now.seen_ticks);
+  const HostTime own = decoder->time_at(now.seen_ticks);
+  const bool is_same_clock = own < now.seen + clocks_apart && now.seen < own + clocks_apart;
+  if (!is_same_clock) now.seen = own;
   return now;
 }
 
