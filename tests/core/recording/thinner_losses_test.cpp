@@ -41,7 +41,8 @@ TEST(Thinner, SumsDoNotDependOnHowMuchIsReadAtOnce) {
     }
     for (std::uint64_t i = 0; i < 50; ++i) {
       const std::uint64_t uid = static_cast<std::uint64_t>(step) * 50 + i;
-      other->comm_enqueued({.uid = uid, .bytes = 10, .group = "all", .op = "allreduce", .members = "0,1"});
+      other->comm_enqueued(
+          {.uid = uid, .bytes = 10, .group = "all", .op = "allreduce", .dtype = "f32", .members = "0,1"});
       other->comm_started(uid);
       other->comm_finished(uid);
     }
@@ -107,7 +108,8 @@ TEST(Thinner, AHangInAJobWithoutStepsStaysVisible) {
   const TemporaryFolder spool;
   Rank rank{spool.path()};
   rank.pen->push(SpanKind::op, "outer");
-  rank.pen->comm_enqueued({.uid = 77, .sequence = 5, .bytes = 8, .group = "all", .op = "allreduce", .members = "0,1"});
+  rank.pen->comm_enqueued(
+      {.uid = 77, .sequence = 5, .bytes = 8, .group = "all", .op = "allreduce", .dtype = "f32", .members = "0,1"});
   rank.pen->comm_started(77);  // and hangs
   const auto other = rank.writer->thread();
   for (int i = 0; i < 50'000; ++i) {
@@ -132,7 +134,8 @@ TEST(Thinner, AHangInAJobWithoutStepsStaysVisible) {
 TEST(Thinner, AnOperationWhoseEndWasGivenUpHasNotHung) {
   const TemporaryFolder spool;
   Rank rank{spool.path()};
-  rank.pen->comm_enqueued({.uid = 77, .sequence = 5, .bytes = 8, .group = "all", .op = "allreduce", .members = "0,1"});
+  rank.pen->comm_enqueued(
+      {.uid = 77, .sequence = 5, .bytes = 8, .group = "all", .op = "allreduce", .dtype = "f32", .members = "0,1"});
   const auto other = rank.writer->thread();  // the first pen stays in its first chunk, which is never given up
   other->comm_started(77);
   other->comm_finished(77);

@@ -85,7 +85,7 @@ TEST(Thinner, AnUnfinishedStepIsNeverGivenUpWithTheStepsBeforeIt) {
   rank.pen->push(SpanKind::step, "train");
   rank.pen->attribute("index", 300);
   rank.pen->comm_enqueued(
-      {.uid = 9999, .sequence = 300, .bytes = 8, .group = "all", .op = "allreduce", .members = "0,1"});
+      {.uid = 9999, .sequence = 300, .bytes = 8, .group = "all", .op = "allreduce", .dtype = "f32", .members = "0,1"});
   rank.pen->comm_started(9999);  // and hangs
   rank.thinner->follow(1U << 30);
   rank.give_up(now());
