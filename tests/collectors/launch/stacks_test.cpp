@@ -15,11 +15,13 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-/// Runs a program of tests/collectors/programs/pytorch_standin.
+/// Runs a program of tests/collectors/programs/pytorch_standin. Without samples of the host, which also come from
+/// processes that do not record themselves, if they live for a second.
 Recorded recorded_program(const Folder& folder, Stacks stacks, std::string_view program = "wait.py") {
   const Variable modules{"PYTHONPATH", RANKSCOPE_TEST_PYTORCH};
   const Variable cache{"PYTHONDONTWRITEBYTECODE", "1"};
   return record(folder, {.command = {"python3", std::string{RANKSCOPE_TEST_PYTORCH} + "/" + std::string{program}},
+                         .sample_hz = 0,
                          .pytorch = PyTorch::expected,
                          .stacks = stacks});
 }
