@@ -20,7 +20,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("analyzer", "core", "collectors", "trainer", "gui", "cli", "tests", "scripts", "docs", "samples", "cmake")
+FOLDERS = ("analyzer", "core", "collectors", "trainer", "gui", "cli", "tests", "scripts", "docs", "samples", "cmake", "python")
 C_LIKE = {".h", ".cpp", ".cu"}
 SUFFIXES = C_LIKE | {".py", ".cmake", ".txt", ".js", ".md", ""}
 ABBREVIATING = ("analyzer/", "core/", "gui/")  # where a comment cites metrics.md by "(6.2)" alone

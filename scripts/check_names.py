@@ -15,7 +15,7 @@ import sys
 MACHINE_PATH = re.compile(r"(?<![\w./$}-])/(?:work/|farm/|home/\w+/|Users/\w+/|root/\.)\w+")
 SOURCE_NAME = re.compile(r"[a-z0-9_]+\.(?:cpp|h|cu|cuh)$")
 SOURCES = {".cpp", ".h", ".cu", ".cuh"}
-PRODUCT = {"core", "collectors", "trainer", "analyzer", "gui", "cli"}
+PRODUCT = {"core", "collectors", "trainer", "analyzer", "gui", "cli", "python"}
 PARSER = re.compile(r"\b(?:from_chars|sto(?:i|l|ll|ul|ull|f|d|ld)|ato(?:i|l|ll|f)|strto(?:l|ll|ul|ull|f|d|ld))\b(?=\()")
 # Of Qt only with an argument: without one it may be a value that is a number already (QVariant, QJsonValue).
 TEXT_METHOD = re.compile(r"\.to(?:U?Int|U?Short|U?Long(?:Long)?|Float|Double)\((?=[^)\s])|\bistringstream\b")

@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-MODULES = ("core", "collectors", "analyzer", "trainer", "gui", "cli", "tests")
+MODULES = ("core", "collectors", "analyzer", "trainer", "gui", "cli", "python", "tests")
 # As in cmake/RankscopeUnity.cmake.
 MOST_FILES = 32
 SAME_KIND = re.compile(r"(.*)/src/[^/]+/(json|tables|rules)\.cpp")

@@ -14,6 +14,7 @@ WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 MARKER = "spin_kernel"
 MOST_COST, TOLERANCE = 0.01, 0.005  # of a step: what recording may cost, and what two profilers may differ by
 MOST_APART = 1e-9  # of losses in double precision
+LEAST_ROUNDS = 2  # of runs of each way that are compared
 LEAST_TIMED = 0.95  # of collectives
 CAP_SYS_ADMIN, CAP_PERFMON = 21, 38  # linux/capability.h
 
@@ -25,6 +26,7 @@ class Check:
     what: str
     passed: bool | None
     said: str
+    excused: bool = False  # not tried, because this machine cannot run it, whatever the recorder does
 
     @property
     def word(self):
@@ -200,9 +202,17 @@ def check_samples(busy, samples, hz):
                      Check("no sample is above 100 %", all(value <= 100.5 for _, value in samples), f"at most {max(value for _, value in samples):.1f} %")]
 
 
-def forgiven(problem, driver_params, own_status, doctor):
+def excuse(what, why):
+    """A check of something that this machine cannot run."""
+    return Check(what, None, f"not tried, because {why}", excused=True)
+
+
+def forgiven(problem, driver_params, own_status, doctor, mig=False):
     """Why the GPU's own counters may be refused for reasons that are not ours; empty if they may not. `driver_params` is
-    /proc/driver/nvidia/params, `own_status` /proc/self/status, `doctor` what `rankscope doctor` says."""
+    /proc/driver/nvidia/params, `own_status` /proc/self/status, `doctor` what `rankscope doctor` says, `mig` whether MIG divides
+    the GPU."""
+    if "does not offer these counters" in problem and mig:
+        return "nvidia-smi says that MIG divides the GPU"
     if "is not allowed to read" in problem:
         kept = re.search(r"^RmProfilingAdminOnly: *1 *$", driver_params, re.M)
         held = re.search(r"^CapEff:\s*([0-9a-fA-F]+)", own_status, re.M)
@@ -215,12 +225,16 @@ def forgiven(problem, driver_params, own_status, doctor):
     return ""
 
 
-def check_nvml(counters, metadata, uuids):
-    """`counters` {name: values} of a recording, `metadata` its values of nvml_gpu_0, `uuids` those that nvidia-smi tells."""
+def check_nvml(counters, metadata, uuids, without=None):
+    """`counters` {name: values} of a recording, `metadata` its values of nvml_gpu_0, `uuids` those that nvidia-smi tells. `without`
+    {counter: why it is missing} of a GPU that MIG divides, whose values NVML need not tell."""
     told = metadata[0].split()[0] if metadata else ""
     checks = [Check("NVML and nvidia-smi see the same GPU", told in uuids, f"{told or 'no nvml_gpu_0'}; nvidia-smi: {', '.join(uuids) or 'none'}")]
     for name, most in (("memory_used_bytes", 2e12), ("power_watts", 5000), ("sm_clock_mhz", 10000), ("temperature_celsius", 150)):
         values = counters.get(f"GPU 0 {name}", [])
+        if not values and name in (without or {}):
+            checks.append(excuse(f"NVML reports {name}", f"MIG divides the GPU, and NVML does not tell it: {without[name]}"))
+            continue
         sane = bool(values) and all(0 < value < most for value in values)
         checks.append(Check(f"NVML reports {name}", sane, f"{len(values)} values" + (f", {min(values):g} to {max(values):g}" if values else "")))
     return checks
@@ -274,17 +288,26 @@ def costs_of(runs):
 
 
 def check_costs(what, runs, most=MOST_COST):
-    """Checks of what recording costs a step of `what`, by the best of several runs each; `most` is None where no share is promised."""
+    """Checks of what recording costs a step of `what`, by the best of several runs each; `most` is None where no share is promised. One
+    run each says nothing: two runs of one program differ by more."""
     costs = costs_of(runs)
     base = costs["alone"].best
     checks = []
+
+    def add(name, ways, holds, said):
+        enough = min(len(costs[way].medians) for way in ways) >= LEAST_ROUNDS
+        checks.append(Check(name, holds if enough else None, said if enough else f"only one run each: {said}"))
+
     for way in ("recorded", "with --pytorch"):
+        if way not in costs or "torch.profiler" not in costs:
+            checks.append(Check(f"a step of {what} was measured {way}", None, "no time was left"))
+            continue
         said = f"alone {costs['alone'].text(base)}; {way} {costs[way].text(base)}"
         if most is not None:
-            checks.append(Check(f"a step of {what} takes at most {100 * most:g} % longer {way}", costs[way].best <= (1 + most) * base, said))
+            add(f"a step of {what} takes at most {100 * most:g} % longer {way}", ("alone", way), costs[way].best <= (1 + most) * base, said)
         kineto = costs["torch.profiler"]
-        checks.append(Check(f"a step of {what} takes no longer {way} than under torch.profiler", costs[way].best <= (1 + TOLERANCE) * kineto.best,
-                            f"{way} {costs[way].text(base)}; torch.profiler {kineto.text(base)}"))
+        add(f"a step of {what} takes no longer {way} than under torch.profiler", (way, "torch.profiler"), costs[way].best <= (1 + TOLERANCE) * kineto.best,
+            f"{way} {costs[way].text(base)}; torch.profiler {kineto.text(base)}")
     if "Nsight Systems" in costs:
         checks.append(Check(f"Nsight Systems was measured as well ({what})", True, costs["Nsight Systems"].text(base)))
     return checks

@@ -3,29 +3,71 @@ import collections
 import pathlib
 import shutil
 
-from gpu_compare import Check, check_counts, check_moves, check_nvml, check_samples, check_times, forgiven
+from gpu_compare import LEAST_ROUNDS, Check, check_counts, check_moves, check_nvml, check_samples, check_times, excuse, forgiven
 from gpu_machine import NOT_STARTED
 from gpu_page import device_slug
-from gpu_session import ONE_RANK, Ends, blame, failed, json_of, must
+from gpu_session import CUDA_PROGRAM, Ends, blame, failed, json_of, must
 
-ROUNDS, LEAST_ROUNDS = 5, 2
+ROUNDS = 5
 MOST_LONGER = 1.10  # of a loop that does nothing but launch: it is no step of a training
 LIMIT_S = 30  # of a run that takes 10 s at most
 COUNTERS_HZ, BUSY_S = 1000, 2
 MOST_DUMPED = 4 * 2**20
 UUIDS = ["--query-gpu=uuid", "--format=csv,noheader"]  # of nvidia-smi
+RUNS = "the CUDA program runs"
 RECORDS = "the CUDA program runs under the recorder"
+TOO_OLD = "driver version is insufficient"  # cudaGetErrorString of cudaErrorInsufficientDriver
+MIG = ["--query-gpu=mig.mode.current", "--format=csv,noheader"]  # of nvidia-smi
+_programs = {}  # by bundle: the program, or the check that says why there is none
 
 
 def program_of(session):
-    """The CUDA program, compiled here if the bundle does not have it."""
-    program = session.bundle / "gpu/kernels"
-    if not program.exists():
-        compiler = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-        outcome = session.machine.run(compiler, "-O2", "-std=c++17", "-cudart", "static", "-o", program, session.bundle / "gpu/kernels.cu")
-        if not outcome.ok:
-            raise Ends(failed("the CUDA program compiles", outcome))
-    return program
+    """The CUDA program: that of the bundle or, if there is none that works with the driver, one that is compiled here. Raises Ends if
+    there is none; what was found is found once."""
+    if session.bundle not in _programs:
+        try:
+            _programs[session.bundle] = find_program(session)
+        except Ends as end:
+            if end.check.passed is None and not end.check.excused:
+                raise  # no time was left
+            _programs[session.bundle] = end.check
+    found = _programs[session.bundle]
+    if isinstance(found, Check):
+        raise Ends(found)
+    return found
+
+
+def compiler():
+    """nvcc, or None."""
+    found = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    return found if pathlib.Path(found).exists() else None
+
+
+def needs_newer_driver(session, program):
+    """The runtime of CUDA that a program was linked with refuses older drivers. Raises Ends if the program does not run for another
+    reason: where it hangs, no section need wait for it again."""
+    outcome = session.plain([program, "--rounds", 0], seconds=LIMIT_S)
+    if not outcome.ok and TOO_OLD not in outcome.err:
+        raise Ends(must(failed(RUNS, outcome)))
+    return not outcome.ok
+
+
+def find_program(session):
+    """Raises Ends if there is none."""
+    program = session.bundle / "gpu" / CUDA_PROGRAM
+    if program.exists() and not needs_newer_driver(session, program):
+        return program
+    why = "the driver is too old for the CUDA that the program of the bundle was built with" if program.exists() else "the bundle does not contain it"
+    nvcc = compiler()
+    if nvcc is None:
+        raise Ends(excuse(RUNS, f"{why}, and there is no nvcc to compile it here"))
+    own = session.machine.folder / CUDA_PROGRAM
+    outcome = session.machine.run(nvcc, "-O2", "-std=c++17", "-cudart", "static", "-o", own, session.bundle / "gpu/kernels.cu")
+    if not outcome.ok:
+        raise Ends(failed("the CUDA program compiles", outcome))
+    if needs_newer_driver(session, own):
+        raise Ends(excuse(RUNS, f"{why}, and too old for the CUDA of {nvcc}"))
+    return own
 
 
 def recorded(session, name, options, words, what=RECORDS):
@@ -60,7 +102,7 @@ def timed(session, program):
                 if turn >= LEAST_ROUNDS and outcome.end == NOT_STARTED:
                     return times, told
                 raise Ends(must(blame(RECORDS, outcome, session, lambda one: one.plain([program])) if way == "recorded"
-                                else failed("the CUDA program runs", outcome)))
+                                else failed(RUNS, outcome)))
             one = json_of(RECORDS, outcome)
             times[way].append(one["loop_ns"])
             told.setdefault(way, one)
@@ -90,7 +132,7 @@ def check_fixture(session, gpu):
     target = session.results.path(f"activities-{device_slug(gpu)}.cupti")
     target.unlink(missing_ok=True)
     command = [program_of(session), "--rounds", 100]
-    _, outcome = session.record("dumped", ["--memory"], command, env={**ONE_RANK, "RANKSCOPE_CUPTI_DUMP": str(target.resolve())})
+    _, outcome = session.record("dumped", ["--memory"], command, env={**session.environment(command), "RANKSCOPE_CUPTI_DUMP": str(target.resolve())})
     what = "raw activity records are kept as a fixture"
     if not outcome.ok:
         raise Ends(blame(what, outcome, session, lambda one: one.plain(command)))
@@ -113,10 +155,11 @@ def check_counters(session):
     database = session.database(recording)
     tool = shutil.which("nvidia-smi") or "nvidia-smi"
     uuids = session.machine.run(tool, *UUIDS, least=2).out.split()
-    yield from check_nvml(database.counters(), database.metadata("nvml_gpu_0"), uuids)
+    mig = session.machine.run(tool, *MIG, least=2).out.split()[:1] == ["Enabled"]
+    yield from check_nvml(database.counters(), database.metadata("nvml_gpu_0"), uuids, database.metadata_behind("nvml_without GPU 0 ") if mig else None)
     problems = database.metadata("pm_problem")
     if problems:
-        why = forgiven(problems[0], text_of("/proc/driver/nvidia/params"), text_of("/proc/self/status"), session.rankscope("doctor", least=2).out)
+        why = forgiven(problems[0], text_of("/proc/driver/nvidia/params"), text_of("/proc/self/status"), session.rankscope("doctor", least=2).out, mig)
         yield Check("the GPU's own counters can be sampled", None if why else False, f"{problems[0]} ({why or 'nothing on this machine explains that'})")
         return
     holds = database.spans("compute", "hold%")

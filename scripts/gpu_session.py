@@ -9,6 +9,7 @@ from gpu_compare import Check, load
 from gpu_machine import NOT_STARTED, Machine
 from gpu_page import Results
 
+CUDA_PROGRAM = "kernels"  # of the bundle, or compiled on the machine
 ONE_RANK = {"RANK": "0", "WORLD_SIZE": "1", "LOCAL_RANK": "0"}  # so that nothing has to be guessed
 READS_S = 8  # must be left for a program that reads a recording
 
@@ -48,9 +49,20 @@ class Session:
     machine: Machine
     bundle: pathlib.Path
     results: Results
+    cupti: str = ""  # libcupti for the CUDA program, where it finds none by itself: all others are recorded as users record them
+    import_s: float = 0  # that the first import of torch took: on a slow file system, each process needs as long
+
+    def environment(self, command):
+        """Of a program that has one rank."""
+        is_cuda = any(pathlib.Path(str(word)).name == CUDA_PROGRAM for word in command)
+        return {**ONE_RANK, "RANKSCOPE_CUPTI": self.cupti} if self.cupti and is_cuda else ONE_RANK
 
     def within(self, seconds):
         return dataclasses.replace(self, machine=self.machine.within(seconds))
+
+    def limit(self, seconds):
+        """Of a program that imports torch in two processes at a time, and needs `seconds` at most for the rest."""
+        return seconds + 2 * self.import_s
 
     def rankscope(self, *words, **more):
         return self.machine.run(self.bundle / "bin/rankscope", *words, **more)
@@ -62,11 +74,11 @@ class Session:
     def record(self, name, options, command, **more):
         """(recording, outcome). Programs run in the bundle's folder."""
         recording = self.machine.folder / f"{name}.rankscope"
-        more.setdefault("env", ONE_RANK)
+        more.setdefault("env", self.environment(command))
         return recording, self.rankscope("record", "--out", recording, *options, "--", *command, folder=self.bundle, **more)
 
     def plain(self, command, **more):
-        more.setdefault("env", ONE_RANK)
+        more.setdefault("env", self.environment(command))
         return self.machine.run(*command, folder=self.bundle, **more)
 
     def report(self, recording):
@@ -148,6 +160,12 @@ class Database:
     def metadata(self, key):
         return [row[0] for row in self._rows("SELECT value.text FROM process_metadata JOIN strings AS key ON key.id = key_id "
                                              "JOIN strings AS value ON value.id = value_id WHERE key.text = ?", key)]
+
+    def metadata_behind(self, prefix):
+        """{rest of the key: value} of the keys that begin so."""
+        rows = self._rows("SELECT key.text, value.text FROM process_metadata JOIN strings AS key ON key.id = key_id "
+                          "JOIN strings AS value ON value.id = value_id")
+        return {key.removeprefix(prefix): value for key, value in rows if key.startswith(prefix)}
 
     def marks(self, name):
         return self._rows("SELECT count(*) FROM marks JOIN strings ON strings.id = name_id WHERE text = ?", name)[0][0]

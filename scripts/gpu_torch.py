@@ -4,13 +4,14 @@ import re
 import shutil
 import sys
 
-from gpu_compare import MARKER, Check, check_collectives, check_costs, check_timed, compare, load
-from gpu_machine import NOT_STARTED
+from gpu_compare import LEAST_ROUNDS, MARKER, Check, check_collectives, check_costs, check_timed, compare, load
+from gpu_machine import LIMIT_S, NOT_STARTED
 from gpu_session import Ends, blame, failed, json_of, must
 
 WIDE, NARROW = 4096, 128  # a step of the first waits for the GPU, one of the second for the host
 STEPS = {WIDE: 60, NARROW: 200}
-ROUNDS, LEAST_ROUNDS = 5, 2
+ROUNDS = 5
+COMPARED = 3  # ways of a round without which nothing is compared
 LONG_S, LEAST_LONG_S, AROUND_LONG_S = 60, 15, 16  # the last: its start, warm-up and report
 # One process per rank, each taken for a host of its own: NCCL allows that on one GPU, through sockets.
 NCCL_ON_ONE_GPU = {"NCCL_SOCKET_IFNAME": "lo", "NCCL_SOCKET_FAMILY": "AF_INET", "NCCL_IB_DISABLE": "1", "NCCL_NET": "Socket",
@@ -30,9 +31,10 @@ def ways_of(session, turn):
     """{way: command} to run the same program."""
     folder = session.machine.folder
     record = [session.bundle / "bin/rankscope", "record", "--out"]
-    ways = {"alone": train_words(), "recorded": [*record, folder / f"plain{turn}.rankscope", "--no-pytorch", "--", *train_words()],
-            "with --pytorch": [*record, folder / f"pytorch{turn}.rankscope", "--pytorch", "--", *train_words()],
-            "torch.profiler": train_words("--kineto", folder / f"kineto{turn}.json")}
+    # What is compared comes first: where each import takes long, there is time for no more.
+    ways = {"alone": train_words(), "with --pytorch": [*record, folder / f"pytorch{turn}.rankscope", "--pytorch", "--", *train_words()],
+            "torch.profiler": train_words("--kineto", folder / f"kineto{turn}.json"),
+            "recorded": [*record, folder / f"plain{turn}.rankscope", "--no-pytorch", "--", *train_words()]}
     nsys = shutil.which("nsys")
     if nsys and turn < LEAST_ROUNDS:
         ways["Nsight Systems"] = [nsys, "profile", "--trace=cuda,nvtx", "--force-overwrite=true", f"--output={folder / 'nsight'}", *train_words()]
@@ -42,13 +44,15 @@ def ways_of(session, turn):
 def run_rounds(session):
     """{way: what the program told in each round}: interleaved, so that whatever drifts meets all alike."""
     told = {}
-    session = session.within(0.7 * session.machine.left)  # the rest is for what they are compared with
+    later = session.within(0.7 * session.machine.left)  # the rest is for what they are compared with
     for turn in range(ROUNDS):
         one_round = {}
         for way, command in ways_of(session, turn).items():
-            outcome = session.plain(command, seconds=FIRST_S, least=20)
+            outcome = (later if told else session).plain(command, seconds=session.limit(FIRST_S), least=20 + session.import_s)
             if outcome.end == NOT_STARTED and told:
                 return told
+            if outcome.end == NOT_STARTED and len(one_round) >= COMPARED:
+                break
             what = f"the PyTorch program runs ({way})"
             if way == "Nsight Systems" and not outcome.ok:
                 continue  # not ours; its section says that it is missing
@@ -93,7 +97,7 @@ def check_pytorch(session):
 
 def check_window(session):
     words = train_words(widths=(256,))
-    recording, outcome = session.record("window", ["--pytorch", "--window", "0,1,3,1"], words)
+    recording, outcome = session.record("window", ["--pytorch", "--window", "0,1,3,1"], words, seconds=session.limit(LIMIT_S))
     what = "--window 0,1,3,1 records three steps"
     if not outcome.ok:
         raise Ends(blame(what, outcome, session, lambda one: one.plain(words)))
@@ -107,7 +111,7 @@ def check_torch_profiler_inside(session):
     """Two profilers want CUPTI: either both work, or `record` says why one does not. What others say may be switched off."""
     trace = session.machine.folder / "inside.json"
     words = train_words("--kineto", trace, widths=(256,))
-    recording, outcome = session.record("inside", [], words)
+    recording, outcome = session.record("inside", [], words, seconds=session.limit(LIMIT_S))
     what = "torch.profiler works inside a recorded program, or a message says why it does not"
     if not outcome.ok:
         raise Ends(blame(what, outcome, session, lambda one: one.plain(words)))
@@ -149,14 +153,14 @@ def torchrun(backend):
 def two_ranks(session, name, backend, options=()):
     """(recording, check) of two ranks that share the GPU; no recording where they do not train."""
     what = f"two ranks on one GPU train with {backend} under the recorder" + (f" ({' '.join(options)})" if options else "")
-    recording, outcome = session.record(name, ["--pytorch", *options], torchrun(backend), env=ENVIRONMENT[backend], seconds=RANKS_LIMIT_S)
+    recording, outcome = session.record(name, ["--pytorch", *options], torchrun(backend), env=ENVIRONMENT[backend], seconds=session.limit(RANKS_LIMIT_S))
     if outcome.ok:
         return recording, Check(what, True, f"in {outcome.seconds:.0f} s")
     return None, blame(what, outcome, session, lambda one: plain_ranks(one, backend))
 
 
 def plain_ranks(session, backend):
-    return session.plain(torchrun(backend), env=ENVIRONMENT[backend], seconds=RANKS_LIMIT_S)
+    return session.plain(torchrun(backend), env=ENVIRONMENT[backend], seconds=session.limit(RANKS_LIMIT_S))
 
 
 def check_gloo(session):

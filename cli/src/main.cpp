@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
   app.footer(
       "RUN is a .rankscope folder or pack, Kineto JSON, or a .sqlite export of Nsight Systems. Results go to stdout, "
       "progress and errors to stderr.\nExit status: 0 done, 1 slower (gate), 2 wrong options, 3 the input cannot be "
-      "read, 4 cannot tell, 5 cannot write.");
+      "read, 4 cannot tell, 5 cannot write.\nThe wheel of the Python package adds: rankscope mcp, and rankscope export "
+      "RUN --to parquet FOLDER.");
   char** const dashes =
       std::find_if(argv, argv + argc, [](const char* word) { return std::string_view{word} == "--"; });
   const Words behind_dashes(dashes == argv + argc ? dashes : dashes + 1, argv + argc);
@@ -37,6 +38,8 @@ int main(int argc, char** argv) {
   const auto is_verb = [](std::string_view word) {
     return std::ranges::find(verbs(), word, &Verb::name) != verbs().end();
   };
+  if (argc > 1 && std::string_view{argv[1]} == "mcp")
+    return say_usage_error("the verb mcp is part of the Python package; install the wheel (docs/install.md)", "");
   if (argc > 1 && argv[1][0] != '-' && !is_verb(argv[1]))
     return say_usage_error("unknown verb '" + std::string{argv[1]} + "'", "");
   try {

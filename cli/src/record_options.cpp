@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "live_hang.h"
 #include "rankscope/collectors/sources.h"
 #include "say.h"
 #include "within.h"
@@ -24,7 +25,8 @@ void add_sources(CLI::App& app, RecordOptions& options) {
       ->check(not_empty);
   app.add_option("--nccl", options.nccl,
                  "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
-                 "network operations), kernel (also the times of each channel of NCCL's kernels); default p2p")
+                 "network operations), kernel (also the times of each channel of NCCL's kernels; with NCCL 2.31.2, "
+                 "small collectives are slower); default p2p")
       ->check(not_empty);
   app.add_option(
          "--cuda-graphs", options.cuda_graphs,
@@ -42,6 +44,13 @@ void add_sources(CLI::App& app, RecordOptions& options) {
 }
 
 void add_limits(CLI::App& app, RecordOptions& options) {
+  app.add_option(
+         "--budget", options.budget,
+         "how much longer recording may make a step, as in 1% (default), or off for no limit: if recording CUDA "
+         "calls takes more than that from a thread that does not wait for the GPU, only the calls with which "
+         "NCCL launches kernels are recorded from then on, and the report says so")
+      ->type_name("PERCENT")
+      ->check(not_empty);
   app.add_option("--ring-kib", options.ring_kib,
                  "maximum size of each process's event buffer in KiB; while it is full, events are dropped and counted")
       ->capture_default_str()
@@ -61,6 +70,12 @@ void add_limits(CLI::App& app, RecordOptions& options) {
                  "stop recording after this many seconds, while the command continues; 0 for never")
       ->capture_default_str()
       ->check(within<double>({}));
+  app.add_option("--hang-after", options.hang_after_s,
+                 "if no rank records an event for this many seconds, print and record which rank stopped first "
+                 "(docs/hang.md), while the command continues; 0 for never")
+      ->capture_default_str()
+      ->check(within<double>({}));
+  app.add_option("--on-hang", options.on_hang, "with --hang-after: also run this shell command then")->check(not_empty);
 }
 
 void add_details(CLI::App& app, RecordOptions& options) {
@@ -111,7 +126,9 @@ void add_record_options(CLI::App& app, RecordOptions& options) {
 }
 
 int record(const RecordOptions& options) {
-  const auto outcome = collectors::run_recorded(options);
+  RecordOptions with_judge = options;
+  with_judge.judge_hang = judge_live_hang;
+  const auto outcome = collectors::run_recorded(with_judge);
   return outcome ? outcome->status : say(outcome.error());
 }
 

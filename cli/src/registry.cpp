@@ -11,6 +11,7 @@ constexpr std::array all{
     Verb{"report", "show which rank, operation or link makes steps slow, and why", declare_report},
     Verb{"compare", "show whether one run is slower than another, and where", declare_compare},
     Verb{"gate", "pass or fail a run against a baseline, for CI", declare_gate},
+    Verb{"hang", "show which rank of a hung or crashed job stopped first, where and why", declare_hang},
     Verb{"whatif", "predict how long steps would be after a change", declare_whatif},
     Verb{"scale", "show how step time grows with the number of ranks", declare_scale},
     Verb{"export", "write a recording in the format of another tool", declare_export},

@@ -32,6 +32,7 @@ Action declare_train(CLI::App& app, const Words& behind_dashes);
 Action declare_report(CLI::App& app, const Words& behind_dashes);
 Action declare_compare(CLI::App& app, const Words& behind_dashes);
 Action declare_gate(CLI::App& app, const Words& behind_dashes);
+Action declare_hang(CLI::App& app, const Words& behind_dashes);
 Action declare_whatif(CLI::App& app, const Words& behind_dashes);
 Action declare_scale(CLI::App& app, const Words& behind_dashes);
 Action declare_export(CLI::App& app, const Words& behind_dashes);

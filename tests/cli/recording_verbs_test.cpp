@@ -108,6 +108,13 @@ TEST_F(RecordingVerbs, PmSamplingStandsAloneOrHasARate) {
   }
 }
 
+TEST_F(RecordingVerbs, ABudgetIsAPercentageOrOff) {
+  const auto result = run_program({RANKSCOPE_PROGRAM, "record", "--budget", "1", "--out", out(), "--", "echo", "ran"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.err, HasSubstr("--budget must be a percentage"));
+  EXPECT_EQ(result.out, "") << "the command was not started";
+}
+
 TEST_F(RecordingVerbs, EveryLineOfDoctorThatIsNotGoodSaysWhatToDo) {
   const auto doctor = run_program({RANKSCOPE_PROGRAM, "doctor"}, {"RANKSCOPE_SPOOL=" + folder_.string()});
   EXPECT_EQ(doctor.status, 0) << doctor.err;

@@ -29,7 +29,7 @@ loader.exec_module(gpu_check)
 gpu_cuda.ROUNDS = gpu_torch.ROUNDS = 2
 {before}
 jobs_of, wanted = gpu_check.jobs_of, {only!r}
-gpu_check.jobs_of = lambda gpu: [job for job in jobs_of(gpu) if any(job.title.startswith(one) for one in wanted)]
+gpu_check.jobs_of = lambda *given: [job for job in jobs_of(*given) if any(job.title.startswith(one) for one in wanted)]
 sys.exit(gpu_check.main())
 """
 
@@ -179,6 +179,12 @@ class HangsAndCrashes(unittest.TestCase):
         self.assertIn("the CUDA program runs", result.failed())
         self.assertIn("the PyTorch program runs (alone)", result.failed())
 
+    def test_a_cuda_program_that_hangs_is_waited_for_once(self):
+        result = check("cuda hangs", only=(CUDA, RAW, COUNTERS), before="gpu_cuda.LIMIT_S = 3")
+        self.assertEqual((result.status, result.failed()), (1, ["the CUDA program runs"] * 3), result.said)
+        self.assertIn("| the CUDA program runs | **failed** | stopped after 3 s: waiting for the driver |", result.page)
+        self.assertEqual(len(re.findall(r"== .* stopped, status None.*kernels", result.log)), 1)
+
     def test_a_program_that_breaks_under_the_recorder_alone_fails(self):
         result = check("cuda breaks recorded", only=(CUDA,))
         self.assertEqual(result.failed(), ["the CUDA program runs under the recorder"], result.said)
@@ -238,6 +244,99 @@ class Findings(unittest.TestCase):
         result = check(only=(ALONE, TOGETHER), without=("bin/rankscope-train",))
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
         self.assertIn("the reference trainer trains", result.not_tried())
+
+
+class PlayedMachines(unittest.TestCase):
+    """The first hour on machines that differ: each part proves something, fails with the reason, or says why it was not tried."""
+
+    def test_a_driver_for_cuda_12_4_and_torch_2_9(self):
+        result = check("old driver", "other torch", only=(CUDA, RAW, PYTORCH, ALONE, TOGETHER), before="gpu_cuda.compiler = lambda: None")
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertIn("| the CUDA program runs | not tried | not tried, because the driver is too old for the CUDA that the program of the bundle was built with, and there is no nvcc to compile it here |",
+                      result.page)
+        self.assertIn("| train --parallel single --model gpt gives the same losses as on the CPU | not tried | not tried, because rankscope-train: this program was built for torch 2.11.0, but the version of torch in /site/torch is 2.9.1; set RANKSCOPE_TORCH |",
+                      result.page)
+        self.assertIn("| torch | 2.9.1+cu128, CUDA 12.8 |", result.page)
+        self.assertIn("| the same number of each kernel as in Kineto's trace | passed | 2 in both |", result.page, "what can be proven is")
+
+    def test_with_a_compiler_the_cuda_program_is_built_for_the_driver(self):
+        with tempfile.TemporaryDirectory() as folder:
+            nvcc = pathlib.Path(folder, "nvcc")
+            nvcc.write_text(f"#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\nsed 's/\"old driver\" in/False and/' '{HERE}/fakes/gpu/kernels' > \"$2\" && chmod +x \"$2\"\n")
+            nvcc.chmod(0o755)
+            result = check("old driver", only=(CUDA,), before=f"gpu_cuda.compiler = lambda: {str(nvcc)!r}")
+        self.assertEqual((result.status, result.failed(), result.not_tried()), (0, [], []), result.said)
+
+    def test_a_driver_that_is_too_old_for_the_compiler_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            nvcc = pathlib.Path(folder, "nvcc")
+            nvcc.write_text(f"#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\ncp '{HERE}/fakes/gpu/kernels' \"$2\"\n")
+            nvcc.chmod(0o755)
+            result = check("old driver", only=(CUDA,), before=f"gpu_cuda.compiler = lambda: {str(nvcc)!r}")
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertIn("and too old for the CUDA of", result.page)
+
+    def test_where_only_pytorch_brings_cupti_the_cuda_program_takes_it_from_there(self):
+        """Its packages also have the one of another CUDA."""
+        result = check("pip only", only=(CUDA, RAW, PYTORCH, OPTIONS))
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertRegex(result.page, r"\| CUPTI \| .*/nvidia/cu13/lib/libcupti\.so\.13, of PyTorch's packages, for the CUDA program \|")
+        named = [line for line in result.log.splitlines() if "RANKSCOPE_CUPTI=" in line]
+        self.assertGreater(len(named), 10)
+        self.assertTrue(all("/kernels" in line for line in named), "what a PyTorch program finds by itself is tested")
+
+    def test_of_two_releases_of_cupti_the_one_of_pytorchs_cuda_is_taken(self):
+        result = check("pip only", "other torch", only=(CUDA,))
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertRegex(result.page, r"\| CUPTI \| .*/nvidia/cuda_cupti/lib/libcupti\.so\.12, of")
+
+    def test_where_cupti_is_missing_the_kernels_are_missed(self):
+        result = check("pip only", only=(CUDA,), before="gpu_check.cupti_of = lambda session, torch: ('none was found', '')")
+        self.assertEqual(result.status, 1)
+        self.assertIn("each kernel of the CUDA program was recorded", result.failed())
+
+    def test_with_slow_imports_programs_and_their_section_have_more_time(self):
+        """The limit of a program must grow with what is kept for it: 20 s and an import."""
+        result = check("slow imports", only=(PYTORCH,), before="gpu_torch.FIRST_S, gpu_torch.ROUNDS = 20, 1")
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertRegex(result.page, r"\| first import of torch \| [2-9]\.\d s, before all sections \|")
+        self.assertRegex(result.page, r"## A PyTorch program, compared with torch.profiler\n\nTook \d+ s of at most 1(5[89]|[67]\d|8[0-6]) s\.")
+        self.assertIn("| the same number of each kernel as in Kineto's trace | passed | 2 in both |", result.page)
+
+    def test_where_there_is_time_for_three_programs_only_one_round_is_compared_but_not_what_it_costs(self):
+        result = check(only=(PYTORCH,), before="import gpu_machine, gpu_session\nplain, started = gpu_session.Session.plain, []\n"
+                       "def limited(self, command, **more):\n    started.append(command)\n"
+                       "    return plain(self, command, **more) if len(started) <= 3 else gpu_machine.Outcome(gpu_machine.NOT_STARTED, err='no time was left')\n"
+                       "gpu_session.Session.plain = limited")
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertIn("| the same number of each kernel as in Kineto's trace | passed | 2 in both |", result.page)
+        self.assertIn("| a step of a training run bound by the GPU was measured recorded | not tried | no time was left |", result.page)
+        self.assertIn("| a step of a training run bound by the GPU takes at most 1 % longer with --pytorch | not tried | only one run each: alone best", result.page)
+
+    def test_limits_grow_with_the_time_that_an_import_takes(self):
+        sys.path.insert(0, str(SCRIPTS))
+        import gpu_session
+        session = gpu_session.Session(machine=None, bundle=pathlib.Path("b"), results=None, import_s=30)
+        self.assertEqual(session.limit(60), 120, "two ranks that import at a time")
+
+    def test_a_profiler_that_hijacks_cupti_fails_if_nobody_says_so(self):
+        self.assertEqual(check("CUPTI taken", only=(WINDOWS,)).failed(), ["the recording contains the kernels that ran under torch.profiler, or says why not"])
+
+    def test_eight_gpus(self):
+        result = check("eight GPUs", only=(CUDA, COUNTERS, GLOO, NCCL))
+        self.assertEqual((result.status, result.failed(), result.not_tried()), (0, [], []), result.said)
+        self.assertIn("| device | NVIDIA H100 80GB HBM3 |", result.page)
+
+    def test_a_gpu_that_mig_divides(self):
+        result = check("mig", only=(CUDA, COUNTERS))
+        self.assertEqual((result.status, result.failed()), (0, []), result.said)
+        self.assertEqual(result.not_tried(), ["NVML reports power_watts", "the GPU's own counters can be sampled"])
+        self.assertIn("MIG divides the GPU, and NVML does not tell it: not supported by this GPU or driver", result.page)
+        self.assertIn("nvidia-smi says that MIG divides the GPU", result.page)
+
+    def test_counters_that_are_missing_without_mig_fail(self):
+        result = check("mig", only=(COUNTERS,), before="gpu_cuda.MIG = ['--query-gpu=name']")
+        self.assertEqual(result.failed(), ["NVML reports power_watts", "the GPU's own counters can be sampled"], result.said)
 
 
 class Plan(unittest.TestCase):

@@ -5,6 +5,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
@@ -12,6 +13,7 @@ sys.path.insert(0, str(SCRIPTS))
 import gpu_compare  # noqa: E402
 import gpu_page  # noqa: E402
 import gpu_session  # noqa: E402
+import gpu_trainer  # noqa: E402
 from gpu_compare import Check  # noqa: E402
 from gpu_machine import ENDED, NOT_STARTED, STOPPED, Machine, Outcome  # noqa: E402
 from gpu_page import Section  # noqa: E402
@@ -212,11 +214,15 @@ class Costs(unittest.TestCase):
         return [check.passed for check in gpu_compare.check_costs("a training", runs, most)]
 
     def test_the_best_of_several_runs_counts(self):
-        self.assertEqual(self.passed([[1000, 1000, 9000], [1200]], [[1300], [1005]], [[1009]], [[1100]]), [True] * 4)
+        self.assertEqual(self.passed([[1000, 1000, 9000], [1200]], [[1300], [1005]], [[1009], [1009]], [[1100], [1200]]), [True] * 4)
 
     def test_more_than_a_percent_or_than_kineto(self):
-        self.assertEqual(self.passed([[1000]], [[1020]], [[1111]], [[1100]]), [False, True, False, False])
-        self.assertEqual(self.passed([[1000]], [[1020]], [[1104]], [[1100]], most=None), [True, True], "profilers differ by 0.5 %")
+        self.assertEqual(self.passed([[1000]] * 2, [[1020]] * 2, [[1111]] * 2, [[1100]] * 2), [False, True, False, False])
+        self.assertEqual(self.passed([[1000]] * 2, [[1020]] * 2, [[1104]] * 2, [[1100]] * 2, most=None), [True, True], "profilers differ by 0.5 %")
+
+    def test_one_run_each_says_nothing(self):
+        self.assertEqual(self.passed([[1000]], [[1500], [1500]], [[1111]], [[1100]]), [None] * 4)
+        self.assertEqual(self.passed([[1000], [1000]], [[1500], [1500]], [[1005]], [[1100], [1100]]), [False, False, None, None])
 
     def test_spread_and_nsight_are_said(self):
         runs = {"alone": [[1000], [1100]], "recorded": [[1000]], "with --pytorch": [[1000]], "torch.profiler": [[2000]], "Nsight Systems": [[1500]]}
@@ -294,6 +300,18 @@ class Files(unittest.TestCase):
             self.assertEqual(sorted(path.name for path in pathlib.Path(folder).iterdir()), ["0", "1", "2", "3", "4", "5", "6", "page.md"])
             self.assertEqual(results.notes, ["`8` was dropped: there are more than 8 files, and it is the largest",
                                              "`7` was dropped: there are more than 8 files, and it is the largest"])
+
+
+class Trainer(unittest.TestCase):
+    @staticmethod
+    def check_after(why):
+        outcome = mock.Mock(status=gpu_trainer.NOT_OURS, why=why, ok=False)
+        with mock.patch.object(gpu_trainer, "train", return_value=([], outcome)), mock.patch.object(gpu_trainer, "blame", return_value=Check("a training", False, why)):
+            return gpu_trainer.check_device(mock.MagicMock(), None, ["--parallel", "single"]).passed
+
+    def test_only_another_version_of_torch_is_an_excuse(self):
+        self.assertIsNone(self.check_after("rankscope-train: this program was built for torch 2.11.0, but the version of torch in /site/torch is 2.9.1"))
+        self.assertIs(self.check_after("rankscope-train: RANKSCOPE_TORCH: /site/torch/lib/libtorch_cpu.so does not exist"), False)
 
 
 if __name__ == "__main__":

@@ -178,7 +178,7 @@ class Torchrun(OnSlurm):
         self.assertEqual(job.status, 1, job.said)
         self.assertIn("rank      : 1 (local_rank: 1)\n  exitcode  : -9", job.said)  # torchrun ends the others before they can say it
         lost = [finding["title"] for finding in job.report()["findings"] if finding["id"].startswith("rank_lost")]
-        self.assertEqual(lost, ["rank 1 was lost in step 3"], job.said)
+        self.assertEqual(lost, ["rank 1 was killed by SIGKILL in step 3"], job.said)
 
 
 def folder_of_torchrun():

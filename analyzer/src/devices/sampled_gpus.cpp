@@ -85,6 +85,10 @@ constexpr std::string_view not_sampled = "not sampled";
 constexpr std::string_view nvml_problem = "nvml_problem";
 constexpr std::string_view pm_problem = "pm_problem";
 constexpr std::string_view none_inside = "no sample was taken in the counted time";
+constexpr std::string_view divided_by_mig =
+    "MIG divides the rank's GPU: NVML reports on the whole GPU, not on the rank's part";
+constexpr std::string_view no_pair =
+    "only one sample was taken until the end of the counted time, so no change can be seen";
 constexpr double percent = 0.01;
 constexpr double per_second = 1e9;  // of what is per ns
 
@@ -207,8 +211,9 @@ std::string SampledGpus::why_not_sampled(const UsedGpu& gpu, std::string_view ke
   return problem.empty() ? std::string{not_sampled} : format("{}: {}", not_sampled, problem);
 }
 
-/// Of a GPU that is not among those that NVML reported about.
+/// Of a GPU that is not among those that NVML reported about, as no part of a GPU is.
 std::string SampledGpus::why_no_nvml(const UsedGpu& gpu) const {
+  if (gpu.identity == GpuIdentity::known && gpu.uuid.starts_with("MIG-")) return std::string{divided_by_mig};
   if (nvml_.empty() || !problem_at(gpu, nvml_problem).empty()) return why_not_sampled(gpu, nvml_problem);
   if (gpu.identity != GpuIdentity::known) return std::string{why_no_uuid(gpu)};
   return "no process of the recording sampled the rank's GPU";
@@ -234,8 +239,7 @@ SampledGpus::Series SampledGpus::series(std::span<const Place> places, std::stri
 Section<NvmlCounters> SampledGpus::nvml_of(const UsedGpu& gpu, std::span<const TimeRange> windows) const {
   const auto places = gpu.uuid.empty() ? nvml_.end() : nvml_.find(gpu.uuid);
   if (places == nvml_.end()) return unavailable(why_no_nvml(gpu));
-  if (divided_.contains(gpu.uuid))
-    return unavailable("MIG divides the rank's GPU: NVML reports on the whole GPU, not on the rank's part");
+  if (divided_.contains(gpu.uuid)) return unavailable(std::string{divided_by_mig});
   NvmlCounters counters;
   for (const auto& [quantity, field, factor] : nvml_means) {
     Series all = series(places->second, quantity);
@@ -285,8 +289,10 @@ void SampledGpus::add_totals(std::span<const Place> places, std::span<const Time
   Series errors = series(places, "ecc_uncorrected_errors");
   if (errors.inside(windows).empty())
     counters.ecc_uncorrected_errors = no_value(errors.why);
+  else if (const auto events = events_inside(errors.samples, windows))
+    counters.ecc_uncorrected_errors = {.value = events, .why = {}};
   else
-    counters.ecc_uncorrected_errors = {.value = events_inside(errors.samples, windows), .why = {}};
+    counters.ecc_uncorrected_errors = no_value(std::string{no_pair});
 }
 
 /// Also of another process that shares the GPU: only one samples it at a time.

@@ -29,8 +29,14 @@ bool is_hidden(std::string_view key) {
                                      keys::file_time_offset,
                                      keys::file_time_type,
                                      keys::nsys_export_again,
-                                     std::string_view{"stopped_at_unix_ns"}};
-  return key.starts_with(recording::ended_by_prefix) || std::ranges::find(hidden, key) != hidden.end();
+                                     std::string_view{"stopped_at_unix_ns"},
+                                     std::string_view{"hang_seen_at_unix_ns"},
+                                     std::string_view{"problem"},  // a finding has these
+                                     std::string_view{"problem_ranks"},
+                                     std::string_view{"problem_step"},
+                                     std::string_view{"last_words"}};
+  return key.starts_with(recording::ended_by_prefix) || key.starts_with(recording::end_seen_prefix) ||
+         std::ranges::find(hidden, key) != hidden.end();
 }
 
 }  // namespace

@@ -4,13 +4,12 @@
 #include <optional>
 #include <vector>
 
-#include "collectives/comm_ops.h"
-#include "collectives/find.h"
 #include "hang/absent_ranks.h"
+#include "hang/process_ends.h"
+#include "hang/reported_root.h"
+#include "hang/suspects.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
-#include "rankscope/core/numbers.h"
-#include "rankscope/core/recording/manifest.h"
 #include "steps/find.h"
 #include "words/source_advice.h"
 #include "words/units.h"
@@ -18,141 +17,9 @@
 namespace rankscope::analyzer {
 namespace {
 
-// How far each rank came in the collectives of its groups.
-
-/// An operation that peers started and a rank did not.
-struct MissedOperation {
-  RankId peer;      ///< who started it first
-  RunTime started;  ///< on the peer's clock
-};
-
-/// Progress of one rank through its groups.
-struct Frontier {
-  RankId rank;
-  std::int64_t missed = 0;               ///< operations that a peer started and this rank did not
-  std::int64_t unfinished = 0;           ///< operations that it started or enqueued and did not finish
-  std::optional<MissedOperation> first;  ///< the earliest of the missed ones
-};
-
-/// The rows of one group, by (rank, sequence) as Run sorts them.
-struct GroupProgress {
-  std::vector<std::vector<const Collective*>> started;  // per present rank, in order
-};
-
-std::vector<GroupProgress> progress(const Run& run, std::vector<Frontier>& frontiers) {
-  std::vector<GroupProgress> groups(run.groups().size());
-  for (GroupProgress& group : groups) group.started.resize(run.ranks().size());
-  for (const Collective& collective : run.collectives()) {
-    if (!collective.rank.is_set() || !is_shared(run, collective)) continue;
-    if (is_point_to_point(run.text(collective.op))) continue;
-    const std::size_t place = run.place_of(collective.rank);
-    if (collective.state != CommState::finished) ++frontiers[place].unfinished;
-    if (collective.state != CommState::enqueued) groups[collective.group.index()].started[place].push_back(&collective);
-  }
-  return groups;
-}
-
-/// The peers' start of the first operation that a rank with `done` started ones has missed.
-std::optional<MissedOperation> first_missed(const GroupProgress& group, std::size_t done) {
-  std::optional<MissedOperation> first;
-  for (const auto& started : group.started) {
-    if (started.size() <= done) continue;
-    const Collective& next = *started[done];
-    if (!first || next.started < first->started) first = MissedOperation{next.rank, next.started};
-  }
-  return first;
-}
-
-void compare(const Run& run, const Group& members, const GroupProgress& group, std::vector<Frontier>& frontiers) {
-  std::size_t farthest = 0;
-  for (const auto& started : group.started) farthest = std::max(farthest, started.size());
-  for (std::size_t place = 0; place < frontiers.size(); ++place) {
-    const std::size_t done = group.started[place].size();
-    if (std::ranges::find(members.members, run.ranks()[place]) == members.members.end() || done == farthest) continue;
-    Frontier& own = frontiers[place];
-    own.missed += static_cast<std::int64_t>(farthest - done);
-    const std::optional<MissedOperation> missed = first_missed(group, done);
-    if (missed && (!own.first || missed->started < own.first->started)) own.first = missed;
-  }
-}
-
-/// One per present rank, ascending. Send and receive do not count: they have no common order.
-std::vector<Frontier> comm_frontiers(const Run& run) {
-  std::vector<Frontier> frontiers;
-  for (const RankId rank : run.ranks()) {
-    frontiers.emplace_back();
-    frontiers.back().rank = rank;
-  }
-  const std::vector<GroupProgress> groups = progress(run, frontiers);
-  for (std::size_t i = 0; i < groups.size(); ++i) compare(run, run.groups()[i], groups[i], frontiers);
-  return frontiers;
-}
-
-bool ended_badly(const Process& process) {
-  switch (process.ending) {
-    case Ending::vanished:
-      return true;
-    case Ending::exited:
-      return process.exit_status != 0;
-    case Ending::unknown:
-      return false;
-  }
-  return false;
-}
-
-/// How many steps the rank finished; steps that the recording lacks count as none.
-std::int64_t steps_done(const Section<StepsSection>& steps, RankId rank) {
-  if (!steps) return 0;
-  return std::ranges::count(windows_of(*steps, rank), true, &StepWindow::complete);
-}
-
-struct Suspect {
-  const Process* process = nullptr;
-  const Frontier* frontier = nullptr;
-  std::int64_t steps_behind = 0;
-  std::string signal{};  ///< that ended it, "SIGKILL"; empty: none, or not known
-};
-
-/// Launchers end the other ranks with these once one rank is gone.
-bool asks_to_end(std::string_view signal) { return signal == "SIGTERM" || signal == "SIGINT" || signal == "SIGHUP"; }
-
-/// A signal that no launcher sends first: it ended this rank before the launcher ended the others.
-bool was_killed_first(const Suspect& suspect) { return !suspect.signal.empty() && !asks_to_end(suspect.signal); }
-
-std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& steps,
-                                 std::span<const Frontier> frontiers) {
-  std::int64_t farthest = 0;
-  for (const Frontier& frontier : frontiers) farthest = std::max(farthest, steps_done(steps, frontier.rank));
-  std::vector<Suspect> suspects;
-  for (const Frontier& frontier : frontiers) {
-    const Process& process = run.process_of(frontier.rank);
-    const std::int64_t behind = farthest - steps_done(steps, frontier.rank);
-    // A clean exit counts too if the others went on to operations that needed this rank, unless its file is damaged:
-    // then the operations are missing from the recording, not from the run.
-    const bool damaged = run.quality().of(Counter::chunks_corrupt) + run.quality().of(Counter::segment_cut) > 0;
-    const bool left_early = process.ending == Ending::exited && behind > 0 && frontier.missed > 0 && !damaged;
-    if (!ended_badly(process) && !left_early) continue;
-    const std::string key = format("{}{}", recording::ended_by_prefix, frontier.rank.value);
-    const bool vanished = process.ending == Ending::vanished;
-    suspects.push_back({&process, &frontier, behind, std::string{vanished ? run.metadata(key) : ""}});
-  }
-  return suspects;
-}
-
-/// May the ends of the recordings be put in order?
-enum class Ends : std::uint8_t { comparable, unrelated };
-
-/// The one that stopped first: a signal that kills is a proof. Else whoever missed operations that its peers started
-/// comes before all who did not: those peers were waiting for it.
-const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
-  const auto order = [ends](const Suspect& suspect) {
-    const bool last_to_arrive = suspect.frontier->missed > 0 || suspect.steps_behind > 0;
-    const std::int64_t first =
-        ends == Ends::comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
-    return std::tuple(!was_killed_first(suspect), !last_to_arrive, first, suspect.process->rank);
-  };
-  return *std::ranges::min_element(suspects, {}, order);
-}
+using hang::Ends;
+using hang::MissedOperation;
+using hang::Suspect;
 
 /// The step the peers were in when they needed the rank; else the one after its own last complete step.
 std::optional<std::int64_t> step_of_loss(const Section<StepsSection>& steps, const Suspect& lost) {
@@ -179,7 +46,7 @@ std::string age_of(const Process& process) {
 
 std::string how_it_ended(const Suspect& suspect) {
   const Process& process = *suspect.process;
-  if (!suspect.signal.empty()) return format("it was killed by {} {}", suspect.signal, age_of(process));
+  if (suspect.signal > 0) return format("it was killed by {} {}", hang::signal_words(suspect.signal), age_of(process));
   if (process.ending == Ending::vanished)
     return format("its recording just stops {} (the process was killed, crashed or called _exit)", age_of(process));
   return format("it exited with status {}, {}", process.exit_status, age_of(process));
@@ -213,46 +80,19 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
   return text;
 }
 
+/// "was lost", or what is known to have happened.
+std::string fate_of(const Suspect& lost) {
+  if (lost.hung) return "hung";
+  return lost.signal > 0 ? format("was killed by {}", hang::signal_words(lost.signal)) : "was lost";
+}
+
 /// Without any step the job died while it started: then the moment says more than the place.
 std::string title_of(const Suspect& lost, const Section<StepsSection>& steps, const std::optional<std::int64_t>& step) {
   const std::uint32_t rank = lost.process->rank.value;
-  if (step) return format("rank {} was lost in step {}", rank, *step);
-  if (steps) return format("rank {} was lost", rank);
-  return format("rank {} was lost {}, before any step", rank, age_of(*lost.process));
-}
-
-/// All vanished at the same point: the job was stopped as a whole, by a time limit for example.
-bool stopped_together(std::span<const Suspect> suspects, std::size_t ranks) {
-  if (ranks < 2 || suspects.size() < ranks) return false;
-  const auto killed_first = std::ranges::count_if(suspects, was_killed_first);
-  if (killed_first > 0 && killed_first < std::ssize(suspects)) return false;
-  return std::ranges::all_of(suspects, [](const Suspect& suspect) {
-    return suspect.process->ending == Ending::vanished && suspect.frontier->missed == 0 && suspect.steps_behind == 0;
-  });
-}
-
-constexpr nanoseconds one_end{1'000'000'000};  // a signal reaches all processes of a job within this
-
-/// The recorder was asked to end the job and all ranks ended then, whichever of them was the first: none before it was
-/// asked, or, where that was not recorded, all at once.
-bool was_asked_to_end(const Run& run, std::span<const Suspect> suspects, Ends ends) {
-  if (!run.metadata("stopped_by").starts_with("SIG") || ends != Ends::comparable) return false;
-  if (suspects.empty() || suspects.size() < run.ranks().size()) return false;
-  const auto [first, last] =
-      std::ranges::minmax_element(suspects, {}, [](const Suspect& suspect) { return suspect.process->recorded.end; });
-  const auto asked = number_from<std::int64_t>(run.metadata("stopped_at_unix_ns"), {.least = 1});
-  RunTime began_to_end = last->process->recorded.end;
-  if (asked && run.info().origin_unix_ns != 0)
-    began_to_end = std::min(began_to_end, at(*asked - run.info().origin_unix_ns));
-  return first->process->recorded.end >= began_to_end - one_end;
-}
-
-/// A rank that only ended badly after everything was done has cost nobody anything.
-bool was_needed(const Run& run, const Suspect& suspect, std::span<const Frontier> frontiers) {
-  const bool open_work =
-      std::ranges::any_of(frontiers, [](const Frontier& frontier) { return frontier.unfinished > 0; });
-  return suspect.frontier->missed > 0 || suspect.steps_behind > 0 || open_work || run.ranks().size() == 1 ||
-         was_killed_first(suspect);
+  const std::string fate = fate_of(lost);
+  if (step) return format("rank {} {} in step {}", rank, fate, *step);
+  if (steps) return format("rank {} {}", rank, fate);
+  return format("rank {} {} {}, before any step", rank, fate, age_of(*lost.process));
 }
 
 Finding lost_finding(const Run& run, const Section<StepsSection>& steps, const Suspect& lost,
@@ -274,7 +114,7 @@ Finding lost_finding(const Run& run, const Section<StepsSection>& steps, const S
 
 /// Nobody was missed by the others, so nobody is blamed; who recorded the last event first is only a hint.
 Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Suspect> suspects) {
-  const Suspect& first = root_cause(suspects, Ends::comparable);
+  const Suspect& first = hang::root_cause(suspects, Ends::comparable);
   Finding finding;
   finding.id = finding_id::job_stopped;
   finding.severity = FindingSeverity::major;
@@ -293,12 +133,35 @@ Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::s
   const std::string_view signal = run.metadata("stopped_by");
   finding.id = finding_id::job_stopped;
   finding.severity = FindingSeverity::minor;
-  finding.step = step_of_loss(steps, root_cause(suspects, Ends::comparable));
+  finding.step = step_of_loss(steps, hang::root_cause(suspects, Ends::comparable));
   finding.title = format("the job was stopped by {}", signal);
   finding.evidence = format("the recorder received {} and passed it on; {} then ended", signal,
                             suspects.size() == 1 ? "the only rank" : format("all {} ranks", suspects.size()));
   finding.advice = "If nobody stopped it, look for a time limit or a cancelled job in the scheduler's log.";
   return finding;
+}
+
+/// Whoever ended the job may have done so because it hung.
+void add_hang(const HangReport& report, Finding& stopped) {
+  if (report.verdict != HangVerdict::hang || report.roots.empty()) return;
+  const HangRoot& root = report.roots.front();
+  if (root.certainty == HangCertainty::guess) return;
+  stopped.severity = FindingSeverity::critical;
+  if (root.ranks.size() == 1) stopped.rank = root.ranks.front();
+  if (root.step) stopped.step = root.step;
+  stopped.title = format("the job hung: {}", hang_clause(root));
+  stopped.evidence = format("{}; {}", root.evidence, stopped.evidence);
+  stopped.advice = root.advice;
+}
+
+/// The others end because a rank reported a problem, and do not say more than it.
+void add_reported(const HangRoot& root, Finding& lost) {
+  lost.rank = root.ranks.front();
+  if (root.step) lost.step = root.step;
+  lost.title = format("{}{}", hang_clause(root), root.step ? format(" in step {}", *root.step) : "");
+  lost.evidence = root.evidence;
+  lost.cause.clear();
+  lost.advice = root.advice;
 }
 
 /// "rank 3 left no recording"
@@ -312,7 +175,7 @@ Finding lost_at_start(std::span<const Suspect> suspects, const AbsentRanks& abse
   std::vector<Suspect> vanished(suspects.begin(), suspects.end());
   std::erase_if(vanished, [](const Suspect& suspect) { return suspect.process->ending != Ending::vanished; });
   const bool any_vanished = !vanished.empty();
-  const Suspect& first = root_cause(any_vanished ? vanished : suspects, ends);
+  const Suspect& first = hang::root_cause(any_vanished ? vanished : suspects, ends);
   const std::uint32_t rank = first.process->rank.value;
   Finding finding;
   finding.id = finding_id::lost_at_start;
@@ -355,20 +218,32 @@ Finding missing_finding(const Run& run, const AbsentRanks& absent) {
 }  // namespace
 
 std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps, const ClockTrust& clocks) {
+  const hang::EndsOfRun ends{run, clocks};
+  std::vector<Finding> findings = find_lost_ranks(run, steps, clocks, ends);
+  const auto stopped = std::ranges::find(findings, finding_id::job_stopped, &Finding::id);
+  if (stopped != findings.end()) add_hang(hang::judge_ended(run, ends, findings, 0), *stopped);
+  const auto lost = std::ranges::find(findings, finding_id::rank_lost, &Finding::id);
+  if (lost == findings.end()) return findings;
+  if (const auto reported = hang::reported_root(run)) add_reported(*reported, *lost);
+  return findings;
+}
+
+std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps, const ClockTrust& clocks,
+                                     const hang::EndsOfRun& seen) {
   std::vector<Finding> findings;
-  const std::vector<Frontier> frontiers = comm_frontiers(run);
-  const std::vector<Suspect> suspects = suspects_of(run, steps, frontiers);
+  const std::vector<hang::Frontier> frontiers = hang::comm_frontiers(run);
+  const std::vector<Suspect> suspects = hang::suspects_of(run, steps, frontiers, seen);
   const AbsentRanks absent = absent_ranks(run);
   const Ends ends = clocks.comparable(run.ranks()) ? Ends::comparable : Ends::unrelated;
   if (absent.count > 0 && !steps && !suspects.empty()) {
     findings.push_back(lost_at_start(suspects, absent, ends));
-  } else if (was_asked_to_end(run, suspects, ends)) {
+  } else if (hang::was_asked_to_end(run, suspects, ends)) {
     findings.push_back(asked_finding(run, steps, suspects));
-  } else if (stopped_together(suspects, run.ranks().size())) {
+  } else if (hang::stopped_together(run, suspects)) {
     findings.push_back(stopped_finding(steps, suspects));
   } else if (!suspects.empty()) {
-    const Suspect& lost = root_cause(suspects, ends);
-    if (was_needed(run, lost, frontiers)) findings.push_back(lost_finding(run, steps, lost, suspects));
+    const Suspect& lost = hang::first_lost(suspects, seen, ends);
+    if (hang::was_needed(run, lost, frontiers)) findings.push_back(lost_finding(run, steps, lost, suspects));
   }
   if (absent.count > 0) findings.push_back(missing_finding(run, absent));
   return findings;

@@ -44,10 +44,11 @@ Growth growth_inside(std::span<const CounterSample> samples, std::span<const Tim
   return growth;
 }
 
-double events_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows) {
-  double events = 0;
+std::optional<double> events_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows) {
+  std::optional<double> events;
   for (std::size_t i = 1; i < samples.size(); ++i)
-    if (is_inside(windows, samples[i].time)) events += std::max(0.0, samples[i].value - samples[i - 1].value);
+    if (is_inside(windows, samples[i].time))
+      events = events.value_or(0) + std::max(0.0, samples[i].value - samples[i - 1].value);
   return events;
 }
 

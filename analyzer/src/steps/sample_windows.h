@@ -29,8 +29,9 @@ struct Growth {
 [[nodiscard]] Growth growth_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows);
 
 /// Of a total of events, which are not divided: what was there at each sample inside the windows and not at the one
-/// before.
-[[nodiscard]] double events_inside(std::span<const CounterSample> samples, std::span<const TimeRange> windows);
+/// before. Nothing: no sample inside them has one before.
+[[nodiscard]] std::optional<double> events_inside(std::span<const CounterSample> samples,
+                                                  std::span<const TimeRange> windows);
 
 /// Values of one counter of a rank's process, in order of time; empty if it was not recorded. With `steps` only those
 /// from the rank's first to its last step in it.

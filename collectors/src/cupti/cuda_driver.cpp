@@ -1,10 +1,14 @@
 #include "cupti/cuda_driver.h"
 
 #include <dlfcn.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <type_traits>
 
+#include "cupti/uuid_text.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::collectors {
@@ -12,19 +16,33 @@ namespace {
 
 constexpr int success = 0;
 
-/// "GPU-1f000000-0000-0000-0000-00000000002e"
-std::string text_of(const unsigned char (&bytes)[16]) {
-  std::string text = "GPU-";
-  for (int i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += format("{:02x}", bytes[i]);
-  }
-  return text;
-}
-
 std::string library_of_driver() {
   const char* const named = std::getenv("RANKSCOPE_CUDA");
   return named != nullptr && *named != '\0' ? named : "libcuda.so.1";
+}
+
+bool initialises() {
+  void* const handle = dlopen(library_of_driver().c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return false;
+  const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(handle, "cuInit"));
+  return initialise != nullptr && initialise(0) == success;  // it stays loaded: the driver has threads
+}
+
+/// A driver in a bad state may crash there, or never return.
+bool initialises_in_child(std::chrono::milliseconds patience) {
+  const pid_t child = fork();
+  if (child < 0) return false;
+  if (child == 0) _exit(initialises() ? 0 : 1);
+  int status = -1;
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > end) {
+      kill(child, SIGKILL);  // one that hangs in the kernel ends later, as a child of init
+      return false;
+    }
+    usleep(10'000);
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
@@ -37,6 +55,13 @@ std::optional<int> cuda_of_driver() {
   const bool known = version_of != nullptr && version_of(&version) == success && version > 0;
   dlclose(handle);
   return known ? std::optional{version} : std::nullopt;
+}
+
+bool driver_works(std::chrono::milliseconds patience) { return initialises_in_child(patience) && initialises(); }
+
+bool has_gpu_device(const std::filesystem::path& root) {
+  std::error_code ignored;  // what cannot be seen cannot be used
+  return std::filesystem::exists(root / "dev/nvidiactl", ignored) || std::filesystem::exists(root / "dev/dxg", ignored);
 }
 
 int (*harmless_driver_call())(int*) {
@@ -69,7 +94,7 @@ std::vector<CudaDevice> CudaDriver::devices() const {
     int device = 0;
     Uuid uuid{};
     if (device_(&device, ordinal) != success || uuid_(&uuid, device) != success) continue;
-    found.push_back({static_cast<std::uint32_t>(ordinal), text_of(uuid.bytes)});
+    found.push_back({static_cast<std::uint32_t>(ordinal), uuid_text("GPU-", uuid.bytes)});
   }
   return found;
 }

@@ -1,7 +1,10 @@
 // CUDA's driver as far as it tells which GPUs this process uses.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +19,13 @@ struct CudaDevice {
 /// The newest CUDA that the driver runs: 12040 for CUDA 12.4. Nothing if there is no driver, or if it does not tell.
 /// Needs no initialised CUDA.
 [[nodiscard]] std::optional<int> cuda_of_driver();
+
+/// Initialises CUDA (cuInit): first in a child, which may crash or need longer than `patience`, then in this process.
+/// Not while the program does so itself.
+[[nodiscard]] bool driver_works(std::chrono::milliseconds patience = std::chrono::seconds{20});
+
+/// The kernel has NVIDIA's driver (or, in WSL, that of Windows), and this process sees its device under `root`.
+[[nodiscard]] bool has_gpu_device(const std::filesystem::path& root = "/");
 
 /// cuDeviceGetCount of the driver that the process has: it asks no device anything, and CUPTI records it. Null without.
 [[nodiscard]] int (*harmless_driver_call())(int*);
@@ -34,7 +44,7 @@ class CudaDriver {
 
  private:
   struct Uuid {
-    unsigned char bytes[16];
+    std::array<std::uint8_t, 16> bytes;
   };
   int (*count_)(int*) = nullptr;
   int (*device_)(int* device, int ordinal) = nullptr;

@@ -111,11 +111,20 @@ std::string find_functions(void* library, Functions& call) {
   return symbols.missing();
 }
 
+/// Of CUDA 13.2 and later.
+bool calls_driver(void* library) { return dlsym(library, "cuptiActivityRegisterCallbacks_v2") != nullptr; }
+
+bool may_answer(Driver driver) {
+  return driver == Driver::unknown ? driver_works() : cuda_of_driver().has_value() && has_gpu_device();
+}
+
 /// Its problem is what makes it of no use.
-Library examine(const std::string& path, void* handle) {
+Library examine(const std::string& path, void* handle, Driver driver) {
   Library library;
   library.path = path;
-  if (const std::string missing = find_functions(handle, library.call); !missing.empty())
+  if (calls_driver(handle) && !may_answer(driver))
+    library.problem = "the CUPTI of CUDA 13.2 and later needs a driver that works (libcuda.so.1), also for its version";
+  else if (const std::string missing = find_functions(handle, library.call); !missing.empty())
     library.problem = "it lacks " + missing;
   else if (library.call.get_version(&library.version) != result::success)
     library.problem = "it does not report its version";
@@ -146,11 +155,11 @@ std::string refusal_of(std::uint32_t number) {
 
 // Of NVIDIA's release notes and reports in public (12.4: JuliaGPU/CUDA.jl 2328; 13.0: parca-dev/parcagpu 23).
 Fault fault_of(std::uint32_t number) {
-  constexpr std::uint32_t v13_0_update_1 = 130001, v13_4_update_1 = 130401;
+  constexpr std::uint32_t v13_4_update_1 = 130401;
   if (number == version::v12_4)
     return {"users have reported that the CUPTI of CUDA 12.4 Update 1 loses kernels",
             "check that the recording has as many kernels as launches, or use the CUPTI of CUDA 12.5 or newer"};
-  if (number == v13_0_update_1)
+  if (number == version::v13_0_update_1)
     return {
         "users have reported that, after some 25 million kernels of CUDA graphs, the CUPTI of CUDA 13.0 Update 1 uses "
         "about 1 GiB of device memory and no longer reports the times of kernels",
@@ -161,9 +170,9 @@ Fault fault_of(std::uint32_t number) {
   return {};
 }
 
-Library load_library(const Trial& trial) { return load_first(candidates(), trial); }
+Library load_library(const Trial& trial, Driver driver) { return load_first(candidates(), trial, driver); }
 
-Library load_first(std::span<const std::string> paths, const Trial& trial) {
+Library load_first(std::span<const std::string> paths, const Trial& trial, Driver driver) {
   std::string refused;
   std::string not_loaded;
   for (const std::string& path : paths) {
@@ -173,7 +182,7 @@ Library load_first(std::span<const std::string> paths, const Trial& trial) {
       not_loaded = why == nullptr ? path : std::string{why};
       continue;
     }
-    Library library = examine(path, handle);
+    Library library = examine(path, handle, driver);
     const bool tried = library.problem.empty() && trial;
     if (tried) library.problem = trial(library);
     if (library.problem.empty()) {

@@ -42,6 +42,9 @@ inline constexpr std::array<std::uint32_t, 24> idle_runtime_calls{
 inline constexpr std::array<std::uint32_t, 24> idle_driver_calls{
     2, 3, 9, 85, 120, 137, 304, 310, 372, 373, 374, 392, 450, 451, 499, 536, 541, 626, 629, 677, 683, 686, 719, 729};
 
+/// Calls of the driver that launch kernels, as NCCL does (src/enqueue.cc, ncclLaunchKernel). Names: headers_test.cpp.
+inline constexpr std::array<std::uint32_t, 4> driver_launches{307, 442, 652, 653};
+
 using Subscriber = void*;
 using Callback = void (*)(void* user, int domain, std::uint32_t number, const void* data);
 using Request = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);
@@ -98,13 +101,21 @@ struct Library {
 /// Tries whether a library works with the driver: empty, or why it does not.
 using Trial = std::function<std::string(const Library&)>;
 
+/// Whether this process may initialise CUDA to ask whether the driver works. From CUDA 13.2 on, libcupti calls the
+/// driver even to tell its version: without a driver that works, 13.2 crashes the process, and later ones fail (seen
+/// with the libraries of PyPI). CUDA loads the injection inside cuInit, where the driver cannot be asked: there, a
+/// libcuda that tells its version and a device of the kernel's driver have to do. That CUPTI answers there is not
+/// proven.
+enum class Driver : std::uint8_t { unknown, being_initialised };
+
 /// The libcupti that the process has already, else RANKSCOPE_CUPTI, else the toolkit's or the one beside libcudart:
 /// with a driver for CUDA 12, those of CUDA 12 before those of CUDA 13. Two of them in one process would disturb each
 /// other.
-[[nodiscard]] Library load_library(const Trial& trial = {});
+[[nodiscard]] Library load_library(const Trial& trial = {}, Driver driver = Driver::unknown);
 /// The first of these that can be used. Those that cannot are let go of, and their reasons told. One that fails the
 /// trial stays loaded, unused: it may have left functions with the driver.
-[[nodiscard]] Library load_first(std::span<const std::string> paths, const Trial& trial = {});
+[[nodiscard]] Library load_first(std::span<const std::string> paths, const Trial& trial = {},
+                                 Driver driver = Driver::unknown);
 
 /// What a version that is used does wrong, as far as a recording can show it; empty for none that is known of.
 struct Fault {

@@ -1,7 +1,9 @@
 #include "cupti/records.h"
 
 #include <algorithm>
+#include <array>
 
+#include "cupti/uuid_text.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/comm_kernels.h"
 
@@ -18,6 +20,7 @@ constexpr std::size_t peer_copy_bytes = 84;
 constexpr std::size_t set_bytes = 76;
 constexpr std::size_t call_bytes = 40;
 constexpr std::size_t device_bytes = 145;
+constexpr std::size_t divided_device_bytes = 176;
 constexpr std::size_t context_bytes = 12;
 constexpr std::size_t overhead_bytes = 40;
 constexpr std::size_t event_bytes = 24;
@@ -236,11 +239,12 @@ void RecordDecoder::device() {
   decoded_.shape = Decoded::Shape::device;
   decoded_.name = texts_.text(texts_.who, at<std::uint64_t>(136));
   decoded_.ordinal = at<std::uint32_t>(112);
-  first_ = "GPU-";
-  for (std::size_t i = 0; i < 16; ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) first_ += '-';
-    first_ += format("{:02x}", at<std::uint8_t>(120 + i));
-  }
+  const bool divided = has(divided_device_bytes) && at<std::uint8_t>(145) != 0;
+  using Uuid = std::array<std::uint8_t, 16>;
+  const Uuid gpu = at<Uuid>(120), part = divided ? at<Uuid>(160) : Uuid{};
+  name_ = divided ? uuid_text("MIG-", part) : std::string{};
+  // CUPTI may put the identity of the part in the place of that of the GPU. Not verified: it was seen with no release.
+  first_ = uuid_text(divided && gpu == part ? "MIG-" : "GPU-", gpu);
   decoded_.uuid = first_;
   second_ = format("{}.{}", at<std::uint32_t>(104), at<std::uint32_t>(108));
   text_item("computeCapability", second_);
@@ -251,6 +255,10 @@ void RecordDecoder::device() {
   item("warpSize", at<std::uint32_t>(32));
   item("eccEnabled", at<std::uint32_t>(116));
   if (at<std::uint8_t>(144) == 0) item("cudaVisible", 0);  // CUDA_VISIBLE_DEVICES leaves it out
+  if (!divided) return;
+  text_item("mig", name_);
+  item("gpuInstance", at<std::uint32_t>(152));
+  item("computeInstance", at<std::uint32_t>(156));
 }
 
 void RecordDecoder::overhead() {

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t v12_4 = 22;
 inline constexpr std::uint32_t v12_8 = 26;
 inline constexpr std::uint32_t v12_9 = 27;
 inline constexpr std::uint32_t v13_0 = 130000;
+inline constexpr std::uint32_t v13_0_update_1 = 130001;
 inline constexpr std::uint32_t v13_2 = 130200;
 }  // namespace version
 

@@ -66,8 +66,9 @@ std::string privilege(const fs::path& root) {
 }
 
 /// Why CUPTI could not sample on any GPU; empty if nothing is in the way. Needs no GPU: CUPTI knows the chips.
-std::string sampling_problem(const std::string& library) {
-  const cupti::PmLibrary sampling = cupti::find_pm_functions(library);
+std::string sampling_problem(const cupti::Library& library) {
+  if (std::string refusal = cupti::sampling_refusal_of(library.version); !refusal.empty()) return refusal;
+  const cupti::PmLibrary sampling = cupti::find_pm_functions(library.path);
   if (!sampling.problem.empty()) return sampling.problem;
   const int status = PmHost{sampling.call, "GH100", {}}.status();
   return status == cupti::result::not_initialized ? pm_refusal(sampling.call, status, "describing a chip") : "";
@@ -88,7 +89,7 @@ GpuState counter_state(const fs::path& root, const cupti::Library& library) {
       "NVreg_RestrictProfilingToAdminUsers=0` into a file in /etc/modprobe.d and reload the driver, or give the job "
       "CAP_SYS_ADMIN (driver R565 and later: CAP_PERFMON; in a container: --cap-add=SYS_ADMIN)";
   if (!state.good || !library.problem.empty()) return state;
-  const std::string problem = sampling_problem(library.path);
+  const std::string problem = sampling_problem(library);
   if (problem.empty()) return state;
   return {false, state.what, state.found + "; " + problem, "only --pm-sampling needs these counters"};
 }

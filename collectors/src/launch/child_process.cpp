@@ -130,12 +130,13 @@ Result<Started> start_command(const std::vector<std::string>& command,
   return started;
 }
 
-std::optional<int> reap(pid_t process) {
+std::optional<int> reap(pid_t process, const Reaped& reaped) {
   std::optional<int> status;
   int state = 0;
   while (true) {
     const pid_t ended = waitpid(-1, &state, WNOHANG);
     if (ended <= 0) return status;
+    if (reaped) reaped(ended, state);
     if (ended == process) status = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
   }
 }

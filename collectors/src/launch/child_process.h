@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -68,7 +69,10 @@ struct Started {
                                             const std::vector<std::pair<std::string, std::string>>& variables,
                                             const SignalRelay& signals);
 
+/// Told of each process that is reaped, with its status as of waitpid(2): nobody else can read it any more.
+using Reaped = std::function<void(pid_t, int)>;
+
 /// Exit status (128+n on a signal) once the process has ended; reaps everything else that has ended, too.
-[[nodiscard]] std::optional<int> reap(pid_t process);
+[[nodiscard]] std::optional<int> reap(pid_t process, const Reaped& reaped = {});
 
 }  // namespace rankscope::collectors

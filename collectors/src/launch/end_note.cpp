@@ -19,7 +19,12 @@ std::string signal_name(int signal) {
   return name == nullptr ? std::string{} : format("SIG{}", name);
 }
 
-/// Loader workers carry the rank of the process that forked them, which started before them.
+/// Did the one end before the other started? Then the rank was started again.
+bool came_after(const ProcessEnd& end, const ProcessEnd& earlier) {
+  return earlier.unix_ns <= end.unix_ns - end.lived.count();
+}
+
+/// Loader workers carry the rank of the process that forked them, which started before them and lives on.
 const recording::LiveProcess* process_with(std::span<const ProcessEnd> ends, const recording::LiveView& view,
                                            const ProcessEnd& end) {
   const auto own = std::ranges::find(view.processes, end.process.pid, &recording::LiveProcess::pid);
@@ -27,7 +32,8 @@ const recording::LiveProcess* process_with(std::span<const ProcessEnd> ends, con
   for (const recording::LiveProcess& other : view.processes) {
     if (other.rank != own->rank || &other == &*own) continue;
     const auto of_other = std::ranges::find(ends, other.pid, [](const ProcessEnd& one) { return one.process.pid; });
-    const bool is_older = of_other == ends.end() || of_other->process.start < end.process.start;
+    const bool is_older =
+        of_other == ends.end() || (of_other->process.start < end.process.start && !came_after(end, *of_other));
     if (is_older && other.events >= own->events) return nullptr;
   }
   return &*own;
@@ -76,10 +82,17 @@ std::string end_note(int status, std::string_view stopped_by, std::span<const Ra
   return text + format(" (pid {} on host {})", first.end.process.pid, host_name());
 }
 
-void add_signals(std::span<const RankEnd> ends, RecordSummary& summary) {
-  for (const RankEnd& row : ends)
-    if (!row.signal.empty())
-      summary.metadata.emplace_back(format("{}{}", recording::ended_by_prefix, row.rank), row.signal);
+void add_ends(std::span<const RankEnd> ends, RecordSummary& summary) {
+  auto& metadata = summary.metadata;
+  const auto value_of = [&metadata](std::string key) -> std::string& {
+    const auto known = std::ranges::find(metadata, key, &std::pair<std::string, std::string>::first);
+    return known != metadata.end() ? known->second : metadata.emplace_back(std::move(key), "").second;
+  };
+  for (const RankEnd& row : ends) {
+    if (!row.signal.empty()) value_of(format("{}{}", recording::ended_by_prefix, row.rank)) = row.signal;
+    std::string& seen = value_of(format("{}{}", recording::end_seen_prefix, row.rank));
+    seen += format("{}{} {} {}", seen.empty() ? "" : ";", row.end.process.pid, row.end.wait_status, row.end.unix_ns);
+  }
 }
 
 }  // namespace rankscope::collectors

@@ -27,7 +27,8 @@ struct RankEnd {
 /// 14 (pid 4711 on host n0)"; empty if the status is 0. `stopped_by`: the signal with which the job was asked to end.
 [[nodiscard]] std::string end_note(int status, std::string_view stopped_by, std::span<const RankEnd> ends);
 
-/// For the manifest, so that reports name the signals: "ended_by.rank1" is "SIGKILL".
-void add_signals(std::span<const RankEnd> ends, RecordSummary& summary);
+/// For the manifest, so that reports name the signals and judge who ended first: "ended_by.rank1" is "SIGKILL", and
+/// "end_seen.rank1" lists the ends of its processes.
+void add_ends(std::span<const RankEnd> ends, RecordSummary& summary);
 
 }  // namespace rankscope::collectors

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace rankscope::collectors {
 /// The end of one process.
 struct ProcessEnd {
   ProcessKey process;
-  int wait_status = 0;       ///< as of waitpid; 0 also if its parent had collected it before we looked
+  int wait_status = 0;       ///< as of waitpid; 0 also if its parent had collected it and the kernel forgot it
   std::int64_t unix_ns = 0;  ///< when that was, in ns since 1970
   nanoseconds lived{0};      ///< since the process started, to a clock tick (usually 10 ms)
 };
@@ -31,6 +32,8 @@ class EndWatch {
   EndWatch& operator=(const EndWatch&) = delete;
   ~EndWatch();
 
+  /// Of a process that this one has collected, maybe before the watch looked. Its status is lost otherwise.
+  void note_collected(pid_t process, int wait_status);
   /// Stops waiting. Ends that were seen, the first one first.
   [[nodiscard]] std::vector<ProcessEnd> finish();
 
@@ -39,15 +42,23 @@ class EndWatch {
     ProcessKey process;
     int file = -1;  ///< pidfd
   };
+  struct Collected {
+    pid_t process = 0;
+    int wait_status = 0;
+    std::int64_t unix_ns = 0;
+  };
   void run(const std::stop_token& stop);
   void look_for_new();
   void watch(std::string_view segment);
   void wait_and_note(int milliseconds);
+  void add_collected();
 
   std::filesystem::path spool_;
   FileNames seen_;
   std::vector<Running> running_;
   std::vector<ProcessEnd> ends_;
+  std::mutex mutex_;  ///< of what is collected
+  std::vector<Collected> collected_;
   int wake_ = -1;  ///< eventfd
   std::jthread thread_;
 };

@@ -10,15 +10,18 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include "child_process.h"
 #include "containers.h"
+#include "dumps/flight_recorder.h"
 #include "end_note.h"
 #include "end_watch.h"
 #include "environment.h"
 #include "folders.h"
 #include "gather.h"
+#include "hang_watch.h"
 #include "pytorch.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/format.h"
@@ -26,6 +29,7 @@
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
 #include "settings/inject_settings.h"
+#include "settings/record_settings.h"
 #include "source_notes.h"
 #include "spool.h"
 #include "spool/tally.h"
@@ -38,8 +42,6 @@ namespace rankscope::collectors {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint32_t most_ring_kib = 4 * 1024 * 1024;
-constexpr double fastest_hz = 100;
 
 /// Orphans of the command come to us while this lives, so that they are still seen as its processes.
 class Subreaper {
@@ -56,69 +58,21 @@ class Subreaper {
   int before_ = 0;
 };
 
-Result<void> check(const RecordOptions& options) {
-  if (options.command.empty()) return fail(ErrorKind::usage, "no command to record; give it after --");
-  if (options.sample_hz < 0 || options.sample_hz > fastest_hz) {
-    return fail(ErrorKind::usage,
-                format("--sample-hz must be {} (is {})", number_words<double>({0, fastest_hz}), options.sample_hz));
-  }
-  if (options.ring_kib < 64 || options.ring_kib > most_ring_kib) {
-    return fail(ErrorKind::usage, format("--ring-kib must be {} (is {})",
-                                         number_words<std::uint32_t>({64, most_ring_kib}), options.ring_kib));
-  }
-  if (options.duration_s < 0)
-    return fail(ErrorKind::usage,
-                format("--duration must be {} (is {})", number_words<double>({.least = 0}), options.duration_s));
-  if (options.pytorch == PyTorch::expected) {
-    RS_TRY(const SourceSet sources, sources_from(options.collect));
-    if (!sources.has(Source::annotate))
-      return fail(ErrorKind::usage, "--pytorch needs the source annotate, which --collect leaves out");
-  }
-  return {};
-}
-
-Result<InjectSettings> settings_of(const RecordOptions& options, const fs::path& spool) {
-  InjectSettings settings;
-  settings.segments = spool.string();
-  RS_TRY(settings.collect, sources_from(options.collect));
-  settings.collect_named = !options.collect.empty() && options.collect != "all";
-  RS_TRY(settings.nccl, nccl_levels_from(options.nccl));
-  RS_TRY(settings.cuda_graphs, graph_level_from(options.cuda_graphs));
-  if (!options.pm_sampling.empty()) {
-    RS_TRY(settings.pm_hz, pm_hz_from(options.pm_sampling));
-    settings.collect.add(Source::pm);
-  }
-  settings.ring_kib = options.ring_kib;
-  settings.sample_hz = options.sample_hz;
-  settings.rank_env = options.rank_env;
-  if (!options.window.empty()) {
-    RS_TRY(const StepWindow window, step_window_from(options.window));
-    settings.window = window;
-  }
-  if (options.duration_s > 0) {
-    const auto now = static_cast<std::int64_t>(recording::TickClock::now_monotonic());
-    settings.until_ns = now + static_cast<std::int64_t>(options.duration_s * 1e9);
-  }
-  if (!options.toggle.empty()) settings.toggled = options.toggle == "cuda" ? ToggledBy::cuda : ToggledBy::signal;
-  settings.details = options.details;
-  settings.follow = options.follow == Follow::descendants;
-  return settings;
-}
-
-Result<int> signal_from(const std::string& name) {
-  if (name.empty() || name == "cuda") return 0;
-  if (name == "USR1") return SIGUSR1;
-  if (name == "USR2") return SIGUSR2;
-  return fail(ErrorKind::usage, format("--toggle must be USR1, USR2 or cuda (is \"{}\")", name));
-}
-
 Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) {
   Toggle toggle;
-  RS_TRY(toggle.signal, signal_from(options.toggle));
+  RS_TRY(toggle.signal, toggle_signal_from(options.toggle));
   if (toggle.signal == 0) return toggle;
   RS_TRY(toggle.recording, RecordingSwitch::make(spool));
   say(options.talk, format("rankscope: not recording yet; kill -{} {} turns recording on\n", options.toggle, getpid()));
   return toggle;
+}
+
+/// True while events are expected: not after --duration, nor while --toggle has switched them off.
+std::function<bool()> records_now(const Toggle& toggle, const InjectSettings& settings) {
+  return [on = toggle.signal == 0 ? nullptr : toggle.is_on, until = settings.until_ns] {
+    if (until != 0 && static_cast<std::int64_t>(recording::TickClock::now_monotonic()) > until) return false;
+    return on == nullptr || on->load();
+  };
 }
 
 /// OUT and the spool; both are removed again, as if nothing had been begun, unless they are kept.
@@ -184,7 +138,8 @@ struct Conditions {
   bool container_explained = false;  ///< why it cannot be recorded
   std::string stopped_by{};          ///< "SIGINT", if the job was asked to end
   std::int64_t stopped_at_unix_ns = 0;
-  std::vector<ProcessEnd> ends{};  ///< of recorded processes, the first one first
+  std::vector<ProcessEnd> ends{};                                ///< of recorded processes, the first one first
+  std::vector<std::pair<std::string, std::string>> hang_seen{};  ///< for the manifest
 };
 
 void note_sources(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
@@ -199,15 +154,6 @@ void note_container(const RecordOptions& options, const Conditions& conditions, 
   const std::string runtime = container_runtime(options.command);
   if (runtime.empty() || conditions.container_explained || summary.sources.contained > 0) return;
   summary.notes.push_back(container_note(runtime, conditions.needed));
-}
-
-/// The command is our own child, so that its status is known even if it was collected before the watch looked. Above
-/// 128 it may be that of a signal or the command's own, so that nothing is claimed.
-std::vector<ProcessEnd> ends_with_status(std::vector<ProcessEnd> ends, pid_t command, int status) {
-  constexpr int last_own = 128;
-  for (ProcessEnd& end : ends)
-    if (end.process.pid == command && end.wait_status == 0 && status <= last_own) end.wait_status = status << 8;
-  return ends;
 }
 
 /// What the processes of the recording had done when they ended; nothing of a command that ended well.
@@ -233,11 +179,15 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   outcome.summary.not_watched = watcher.not_watched();
   auto gathered = gather(recording::segments_of(spool), options.talk, outcome.summary);
   const std::vector<RankEnd> ends = ends_of_ranks(conditions, outcome);
-  add_signals(ends, outcome.summary);
+  add_ends(ends, outcome.summary);
   if (!conditions.stopped_by.empty()) {
     outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
     outcome.summary.metadata.emplace_back("stopped_at_unix_ns", std::to_string(conditions.stopped_at_unix_ns));
   }
+  auto dumps = gather_dumps(spool, out.path);
+  if (dumps && !dumps->empty()) outcome.summary.notes.push_back(*dumps);
+  if (gathered && !dumps) gathered = tl::unexpected<Error>{dumps.error()};
+  for (const auto& fact : conditions.hang_seen) outcome.summary.metadata.push_back(fact);
   if (gathered) gathered = describe(new_manifest(options), outcome.status, outcome.summary, spool);
   if (gathered) {
     discard(spool, out.path);
@@ -320,6 +270,9 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   auto environment = command_environment(lookup, settings, library.string(), options.preload, hook.folder);
   const NeededInside needed{library, spool};
   const std::string unseen = container_warning(options.command, lookup, needed);
+  if (options.pytorch == PyTorch::expected)
+    for (auto& variable : flight_recorder_variables(lookup, unseen.empty() ? spool : fs::path{}))
+      environment.variables.push_back(std::move(variable));
   if (!unseen.empty()) {
     environment.warnings.push_back(unseen);
   } else if (settings.follow && !hook.folder.empty()) {
@@ -338,27 +291,32 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   folders.kept = true;
   EndWatch end_watch{spool};
   Watcher watcher{spool, child.process, settings.rank_env};
-  RecordOutcome outcome{
-      .status = watch_over({child.process, signals}, {watcher, EndedSegments{spool}, settings}, toggle, options.talk)};
+  std::optional<HangWatch> hangs;
+  if (options.hang_after_s > 0 && options.judge_hang)
+    hangs.emplace(options, folders.out.path, spool, records_now(toggle, settings));
+  RecordOutcome outcome{.status =
+                            watch_over({child.process, signals}, {watcher, end_watch, EndedSegments{spool}, settings},
+                                       toggle, options.talk)};
+  if (hangs) hangs->stop();
   outcome.summary.notes = environment.warnings;
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(
         format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "
                "command runs",
                options.toggle));
-  std::vector<ProcessEnd> ends = ends_with_status(end_watch.finish(), child.process, outcome.status);
+  std::vector<ProcessEnd> ends = end_watch.finish();
   return finish(options,
                 {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(),
-                 signals.stopped_at_unix_ns(), std::move(ends)},
+                 signals.stopped_at_unix_ns(), std::move(ends), hangs ? hangs->metadata() : HangWatch::Metadata{}},
                 folders, watcher, std::move(outcome));
 }
 
 }  // namespace
 
 Result<RecordOutcome> run_recorded(const RecordOptions& options) {
-  RS_TRY_VOID(check(options));
-  RS_TRY(const InjectSettings settings, settings_of(options, {}));
-  RS_TRY_VOID(signal_from(options.toggle));
+  RS_TRY_VOID(check_options(options));
+  RS_TRY(const InjectSettings settings, inject_settings_from(options));
+  RS_TRY_VOID(toggle_signal_from(options.toggle));
   auto outcome = record_command(options, settings);
   const bool prevented = !outcome && outcome.error().kind == ErrorKind::cannot_write;
   if (!prevented || options.otherwise == Otherwise::fail) return outcome;

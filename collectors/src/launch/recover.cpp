@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "dumps/flight_recorder.h"
 #include "folders.h"
 #include "gather.h"
 #include "rankscope/collectors/spools.h"
@@ -190,8 +191,13 @@ Result<fs::path> recovered_out(const RecoverOptions& options, SpoolState& state)
   return made.path;
 }
 
-RecordSummary removed(const SpoolState& state, Talk talk) {
+Result<RecordSummary> removed(const SpoolState& state, Talk talk) {
   RecordSummary summary{.out = state.out()};
+  std::error_code error;
+  if (!summary.out.empty() && fs::is_directory(summary.out, error)) {
+    RS_TRY(std::string dumps, gather_dumps(state.path, summary.out));
+    if (!dumps.empty()) summary.notes.push_back(std::move(dumps));
+  }
   const std::string why = state.use == SpoolUse::empty ? std::string{"nothing was recorded in it"}
                           : summary.out.empty()        ? std::string{"nothing in it was still needed"}
                                                        : format("its segments are already in {}", summary.out.string());
@@ -210,6 +216,8 @@ Result<RecordSummary> gather_left(const RecoverOptions& options, SpoolState& sta
   manifest.spooled.reset();
   summary.not_recorded = read_tally(state.path);
   RS_TRY_VOID(gather(recording::segments_of(state.path), options.talk, summary));
+  RS_TRY(std::string dumps, gather_dumps(state.path, summary.out));
+  if (!dumps.empty()) summary.notes.push_back(std::move(dumps));
   RS_TRY_VOID(describe(manifest, static_cast<int>(manifest.exit_status), summary, state.path));
   discard(state.path, summary.out);
   say(options.talk, summary_text(summary));

@@ -13,8 +13,9 @@ struct ProblemKey {
   Source source;
   std::string_view key;
 };
-constexpr std::array problem_keys{ProblemKey{Source::cupti, "cupti_problem"}, ProblemKey{Source::nvml, "nvml_problem"},
-                                  ProblemKey{Source::pm, "pm_problem"}};
+constexpr std::array problem_keys{ProblemKey{Source::cupti, "cupti_problem"},
+                                  ProblemKey{Source::nccl, "nccl_timer_problem"},
+                                  ProblemKey{Source::nvml, "nvml_problem"}, ProblemKey{Source::pm, "pm_problem"}};
 
 using Metadata = decltype(recording::GatherSummary::metadata);
 
@@ -75,6 +76,17 @@ std::string silent_note(const SourceStory& story) {
       story.nccl_version.empty() ? "" : " ", story.nccl_version, counted(story.silent_plugins, "process"));
 }
 
+/// Of such a host, RCCL loads the plugin as NCCL does.
+std::vector<std::string> amd_notes(const std::string& wanted, const SourceStory& story) {
+  std::vector<std::string> notes{format(
+      "{}: this host has AMD GPUs (/dev/kfd), whose kernels and copies are not recorded{}; other sources are not "
+      "affected. Use torch.profiler for these GPUs: rankscope reads its traces",
+      wanted, story.plugin_processes > 0 ? ", only the collectives of RCCL" : "")};
+  for (const SourceStory::Problem& problem : story.problems)
+    if (problem.source == Source::nccl) notes.push_back("nccl: " + problem.text);
+  return notes;
+}
+
 }  // namespace
 
 void add_to_story(SourceStory& story, const recording::GatherSummary& segment) {
@@ -100,14 +112,11 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
   const SourceStory& story = summary.sources;
   const std::string wanted = gpu_sources(asked);
   if (wanted.empty()) return {};
-  if (!devices.nvidia && story.activities == 0 && story.plugin_processes == 0) {
-    if (devices.amd)
-      return {
-          format("{}: this host has AMD GPUs (/dev/kfd), whose work is not recorded; other sources are not affected. "
-                 "Use torch.profiler for these GPUs: rankscope reads its traces",
-                 wanted)};
-    return {
-        format("{}: no NVIDIA GPU was found on this host (no /dev/nvidiactl); other sources are not affected", wanted)};
+  if (!devices.nvidia && story.activities == 0) {
+    if (devices.amd) return amd_notes(wanted, story);
+    if (story.plugin_processes == 0)
+      return {format("{}: no NVIDIA GPU was found on this host (no /dev/nvidiactl); other sources are not affected",
+                     wanted)};
   }
   std::vector<std::string> notes;
   for (const SourceStory::Problem& problem : story.problems)

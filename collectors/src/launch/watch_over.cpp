@@ -35,6 +35,7 @@ class Round {
 void Toggle::turn(Talk talk) {
   const bool on = recording->toggle();
   was_on = was_on || on;
+  *is_on = on;
   say(talk, on ? "rankscope: recording\n" : "rankscope: not recording\n");
 }
 
@@ -52,8 +53,9 @@ int watch_over(const Child& child, Watch watch, Toggle& toggle, Talk talk) {
   Round sampling{std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(watch.samples() ? 1 / watch.settings.sample_hz : 1.0))};
   Round packing{packing_period};
+  const Reaped reaped = [&watch](pid_t pid, int status) { watch.ends.note_collected(pid, status); };
   while (true) {
-    if (const auto status = reap(child.process)) return *status;
+    if (const auto status = reap(child.process, reaped)) return *status;
     sampling.run([&] { watch.sample(); });
     packing.run([&] { watch.ended.pack(); });
     const auto pause = std::min(sampling.next(), packing.next()) - steady_clock::now();

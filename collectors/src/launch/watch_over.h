@@ -1,11 +1,14 @@
 // What `record` does while its command runs.
 #pragma once
 
+#include <atomic>
+#include <memory>
 #include <optional>
 
 #include <sys/types.h>
 
 #include "child_process.h"
+#include "end_watch.h"
 #include "ended_segments.h"
 #include "rankscope/collectors/record.h"
 #include "settings/inject_settings.h"
@@ -25,6 +28,7 @@ struct Toggle {
   int signal = 0;  ///< 0: there is none
   std::optional<RecordingSwitch> recording{};
   bool was_on = false;
+  std::shared_ptr<std::atomic<bool>> is_on = std::make_shared<std::atomic<bool>>(false);  ///< for other threads
 
   void turn(Talk talk);
 };
@@ -32,6 +36,7 @@ struct Toggle {
 /// What is done again and again.
 struct Watch {
   Watcher& watcher;
+  EndWatch& ends;
   EndedSegments ended;
   const InjectSettings& settings;
   bool is_over = false;  ///< the recording, not the command

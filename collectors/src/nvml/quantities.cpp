@@ -84,7 +84,7 @@ constexpr std::array quantity_table{
     Quantity{"pcie_received_bytes_per_second", pcie<received>, Cost::measures},
     Quantity{"nvlink_sent_bytes", nvlink<nvlink_sent_kib>},
     Quantity{"nvlink_received_bytes", nvlink<nvlink_received_kib>},
-    Quantity{"ecc_uncorrected_errors", ecc_errors},
+    Quantity{"ecc_uncorrected_errors", ecc_errors, Cost::seldom},
 };
 
 }  // namespace

@@ -52,10 +52,13 @@ struct Functions {
   int (*ecc_errors)(Handle, unsigned, unsigned, unsigned long long*) = nullptr;
 };
 
-enum class Cost : std::uint8_t { little, measures };  ///< measures: the call itself takes slow_read_ns
+/// measures: the call itself takes slow_read_ns. seldom: it hardly ever changes, and is read once in rare_period_ns and
+/// at both ends of what is recorded, so that each change is between two values.
+enum class Cost : std::uint8_t { little, measures, seldom };
 
 /// nvml.h: nvmlDeviceGetPcieThroughput counts for 20 ms.
 inline constexpr std::int64_t slow_read_ns = 20'000'000;
+inline constexpr std::int64_t rare_period_ns = 1'000'000'000;
 
 /// Reads one value; nothing if the GPU does not support it.
 struct Quantity {

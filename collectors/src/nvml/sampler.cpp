@@ -20,6 +20,8 @@ constexpr std::uint32_t most_devices = 64;
 constexpr std::size_t text_bytes = 96;
 constexpr std::int64_t slow_share = 10;  // a tenth of the time
 
+std::int64_t now_ns() { return std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count(); }
+
 }  // namespace
 
 struct NvmlSampler::Track {
@@ -114,12 +116,24 @@ std::string NvmlSampler::find_devices() {
         call_->mig_mode != nullptr && call_->mig_mode(handle, &mode, &pending) == nvml::success && mode != 0;
     devices_.push_back(device);
     for (const Quantity& quantity : nvml::quantities()) {
-      auto& tracks = quantity.cost == nvml::Cost::little ? tracks_ : slow_tracks_;
-      tracks.push_back({.quantity = &quantity, .device = handle, .name = format("GPU {} {}", index, quantity.name)});
+      tracks_of(quantity).push_back(
+          {.quantity = &quantity, .device = handle, .name = format("GPU {} {}", index, quantity.name)});
     }
     gpm_tracks_.emplace_back(*gpm_call_, handle, index);
   }
   return devices_.empty() ? "NVML finds no GPU that this process can use" : "";
+}
+
+std::vector<NvmlSampler::Track>& NvmlSampler::tracks_of(const Quantity& quantity) {
+  switch (quantity.cost) {
+    case nvml::Cost::little:
+      break;
+    case nvml::Cost::measures:
+      return slow_tracks_;
+    case nvml::Cost::seldom:
+      return rare_tracks_;
+  }
+  return tracks_;
 }
 
 std::size_t NvmlSampler::slow_reads_in(std::int64_t period_ns) {
@@ -134,11 +148,17 @@ void NvmlSampler::sample(std::size_t slow_reads, const Take& take) {
     if (track.supported) --slow_reads;
     read(track, take);
   }
+  if (const std::int64_t now = now_ns(); now >= rare_next_ns_) {
+    rare_next_ns_ = now + nvml::rare_period_ns;
+    for (Track& track : rare_tracks_) read(track, take);
+  }
   for (GpmTrack& track : gpm_tracks_) read(track, take);
   std::erase_if(gpm_tracks_, [](const GpmTrack& track) { return !track.device->problem().empty(); });
 }
 
-void NvmlSampler::pause() {
+void NvmlSampler::pause(const Take& take) {
+  for (Track& track : rare_tracks_) read(track, take);
+  rare_next_ns_ = 0;  // the next call begins with a value, too
   for (GpmTrack& track : gpm_tracks_) track.device->forget();
 }
 
@@ -154,8 +174,7 @@ void NvmlSampler::read(Track& track, const Take& take) {
 }
 
 void NvmlSampler::read(GpmTrack& track, const Take& take) {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  track.device->read(std::chrono::nanoseconds{now}.count(), [&](const nvml::GpmQuantity& quantity, double value) {
+  track.device->read(now_ns(), [&](const nvml::GpmQuantity& quantity, double value) {
     take({track.name_of(quantity), value});
   });
   track.device->take_missing([&](const nvml::GpmQuantity& quantity, std::string_view why) {

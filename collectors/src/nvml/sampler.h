@@ -14,6 +14,7 @@ namespace rankscope::collectors {
 namespace nvml {
 struct Functions;
 struct GpmFunctions;
+struct Quantity;
 }  // namespace nvml
 
 /// One value of one GPU: "GPU 0 nvml_busy_percent". Counts are totals since the driver was loaded.
@@ -53,13 +54,14 @@ class NvmlSampler {
 
   using Take = std::function<void(const NvmlSample&)>;
   /// Reads the values of all GPUs and hands each on before it reads the next one. Of those that take 20 ms each
-  /// (PCIe's), `slow_reads` at most, in turn. What a GPU does not support is asked once and then left out; a value that
-  /// fails later is asked again. GPM's values are means since the call before.
+  /// (PCIe's), `slow_reads` at most, in turn; those of errors once a second. What a GPU does not support is asked once
+  /// and then left out; a value that fails later is asked again. GPM's values are means since the call before.
   void sample(std::size_t slow_reads, const Take& take);
   /// As many as take a tenth of a period, but one at least.
   [[nodiscard]] static std::size_t slow_reads_in(std::int64_t period_ns);
-  /// Nobody takes values for a while: what passes until the next call belongs to none.
-  void pause();
+  /// Nobody takes values for a while: what passes until the next call belongs to none. Hands on the values of errors,
+  /// so that those since the last time are known.
+  void pause(const Take& take);
   /// Quantities that are left out, each once; "GPU 0 gpm" for all of GPM's.
   [[nodiscard]] std::span<const NvmlMissing> unsupported() const { return unsupported_; }
 
@@ -68,6 +70,7 @@ class NvmlSampler {
   struct GpmTrack;
   std::string load(const std::string& library);
   std::string find_devices();
+  std::vector<Track>& tracks_of(const nvml::Quantity& quantity);
   void read(Track& track, const Take& take);
   void read(GpmTrack& track, const Take& take);
 
@@ -79,6 +82,8 @@ class NvmlSampler {
   std::vector<NvmlDevice> devices_;
   std::vector<Track> tracks_;
   std::vector<Track> slow_tracks_;
+  std::vector<Track> rare_tracks_;
+  std::int64_t rare_next_ns_ = 0;  ///< of a clock that never goes back
   std::size_t next_slow_ = 0;
   std::vector<GpmTrack> gpm_tracks_;
   std::vector<NvmlMissing> unsupported_;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <type_traits>
 
+#include "cupti/records.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::collectors::cupti {
@@ -67,6 +68,17 @@ void load_host_library(const std::array<fs::path, 2>& folders) {
 
 }  // namespace
 
+// Release notes of 12.8: sampling took the wrong device of several. Its SetConfig also has the append mode, which CUPTI
+// of 12.6 refuses: there the structure has 60 bytes (docs/evidence/versions.md).
+std::string sampling_refusal_of(std::uint32_t number) {
+  return number >= version::v12_8
+             ? std::string{}
+             : format(
+                   "sampling the GPU's counters needs CUDA 12.8 or later (this is CUPTI {}): before, CUPTI can read "
+                   "the counters of another GPU; use a newer CUDA toolkit",
+                   number);
+}
+
 PmLibrary find_pm_functions(const std::string& library) {
   PmLibrary found;
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -75,7 +87,7 @@ PmLibrary find_pm_functions(const std::string& library) {
     found.problem = format("{} cannot be loaded: {}", library, why == nullptr ? "no reason was given" : why);
   } else if (const std::string missing = find_all(handle, found.call); !missing.empty()) {
     found.problem =
-        format("{} lacks {}: sampling the GPU's counters needs CUDA 12.6 or later; use a newer CUDA toolkit", library,
+        format("{} lacks {}: sampling the GPU's counters needs CUDA 12.8 or later; use a newer CUDA toolkit", library,
                missing);
   } else {
     const auto folders = folders_of(reinterpret_cast<const void*>(found.call.host_initialize));

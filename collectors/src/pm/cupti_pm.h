@@ -222,9 +222,12 @@ struct PmLibrary {
   std::string problem;  ///< empty: it can sample
 };
 
-/// The functions of a libcupti; those for sampling came with CUDA 12.6. It is loaded if it is not yet, with the
-/// libnvperf_host beside it: CUPTI asks the dynamic linker for that one by its bare name, which finds it in no folder
-/// that only the program knows (PyTorch's).
+/// Why a version of CUPTI does not sample; empty if it does.
+[[nodiscard]] std::string sampling_refusal_of(std::uint32_t version);
+
+/// The functions of a libcupti; those for sampling came with CUDA 12.6, and are usable from 12.8 on. It is loaded if it
+/// is not yet, with the libnvperf_host beside it: CUPTI asks the dynamic linker for that one by its bare name, which
+/// finds it in no folder that only the program knows (PyTorch's).
 [[nodiscard]] PmLibrary find_pm_functions(const std::string& library);
 
 /// What a refusal means and what to do; `doing` is what was tried ("reserving the counters of GPU 0").

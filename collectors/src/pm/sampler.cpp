@@ -113,20 +113,23 @@ void PmSampler::drain(const Take& take) {
     const auto decoded = decode();
     if (!decoded) return;
     overflowed_ = overflowed_ || decoded->overflowed;
-    take_all(take);
+    const std::size_t taken = take_all(take);
     if (!clear_image()) problem_ = format("CUPTI withdrew the buffer for the samples of {}", name_);
     if (running_ && decoded->overflowed && append_of(chip_) == pm::Append::keep_oldest) return restart();
-    if (decoded->stopped != pm::Stopped::image_full) return;
+    // CUPTI stops for other reasons, too, and more is left then (pytorch/kineto pull request 1532).
+    const bool may_be_more = decoded->stopped == pm::Stopped::other && taken > 0;
+    if (decoded->stopped != pm::Stopped::image_full && !may_be_more) return;
   }
 }
 
-void PmSampler::take_all(const Take& take) {
+std::size_t PmSampler::take_all(const Take& take) {
   pm::DataInfo info{.image = image_.data(), .bytes = image_.size()};
   if (call_.data_info(&info) != result::success) {
     ++dropped_;
-    return;
+    return 0;
   }
   for (std::size_t index = 0; index < info.completed; ++index) take_one(take, index);
+  return info.completed;
 }
 
 void PmSampler::take_one(const Take& take, std::size_t index) {

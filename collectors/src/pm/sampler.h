@@ -57,7 +57,7 @@ class PmSampler {
   };
   /// Nothing: no more will come, which problem() says.
   [[nodiscard]] std::optional<Decoded> decode();
-  void take_all(const Take& take);
+  std::size_t take_all(const Take& take);  ///< how many
   void take_one(const Take& take, std::size_t index);
   void note_gap(const PmSample& sample);
   void restart();

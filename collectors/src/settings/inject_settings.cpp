@@ -60,6 +60,18 @@ Result<double> pm_hz_from(std::string_view text) {
   return number_of<double>("--pm-sampling", {.least = slowest_hz, .most = fastest_hz}, text);
 }
 
+Result<double> budget_from(std::string_view text) {
+  constexpr double most_percent = 100;
+  if (text.empty()) return default_budget;
+  if (text == "off") return 0.0;
+  const bool has_unit = text.ends_with('%');
+  const auto percent = has_unit ? number_from<double>(text.substr(0, text.size() - 1)) : std::nullopt;
+  if (!percent || *percent <= 0 || *percent > most_percent)
+    return fail(ErrorKind::usage,
+                format("--budget must be a percentage above 0% and up to 100%, such as 1%, or off (is \"{}\")", text));
+  return *percent / 100;
+}
+
 std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettings& settings) {
   std::vector<std::pair<std::string, std::string>> variables{
       {variable::segments, settings.segments},
@@ -70,6 +82,7 @@ std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettin
       {variable::nccl_levels, name_of(settings.nccl)},
       {variable::cuda_graphs, settings.cuda_graphs == GraphLevel::graph ? "graph" : "node"},
       {variable::pm_hz, format("{}", settings.pm_hz)},
+      {variable::budget, format("{}", settings.budget)},
       {variable::named, settings.collect_named ? "1" : "0"},
   };
   if (settings.toggled != ToggledBy::nothing)
@@ -90,6 +103,7 @@ InjectSettings settings_from(const Lookup& lookup) {
   read_into(settings.ring_kib, lookup, variable::ring_kib);
   read_into(settings.sample_hz, lookup, variable::sample_hz);
   read_into(settings.until_ns, lookup, variable::until);
+  read_into(settings.budget, lookup, variable::budget);
   if (const char* const names = lookup(variable::nccl_levels))
     settings.nccl = nccl_levels_from(names).value_or(default_nccl_levels);
   if (const char* const name = lookup(variable::rank_env)) settings.rank_env = name;

@@ -34,6 +34,7 @@ inline constexpr const char* nccl_levels = "RANKSCOPE_NCCL";         ///< "p2p",
 inline constexpr const char* toggled = "RANKSCOPE_TOGGLED";          ///< "signal", "cuda"
 inline constexpr const char* cuda_graphs = "RANKSCOPE_CUDA_GRAPHS";  ///< "node", "graph"
 inline constexpr const char* pm_hz = "RANKSCOPE_PM_HZ";
+inline constexpr const char* budget = "RANKSCOPE_BUDGET";  ///< a share of a step: "0.01"
 inline constexpr const char* nccl_plugin = "NCCL_PROFILER_PLUGIN";
 inline constexpr const char* preload = "LD_PRELOAD";
 }  // namespace variable
@@ -69,6 +70,10 @@ inline constexpr double default_pm_hz = 200;
 /// Reads --pm-sampling, samples per second.
 [[nodiscard]] Result<double> pm_hz_from(std::string_view text);
 
+inline constexpr double default_budget = 0.01;
+/// Reads --budget, "1%", as a share; "off" is 0. Empty is the default.
+[[nodiscard]] Result<double> budget_from(std::string_view text);
+
 /// What switches the recording on and off; it is off at first, but for `nothing`.
 enum class ToggledBy {
   nothing,
@@ -88,7 +93,8 @@ struct InjectSettings {
   DetailSet details{};
   NcclLevels nccl = default_nccl_levels;
   GraphLevel cuda_graphs = GraphLevel::node;
-  double pm_hz = default_pm_hz;  ///< of the source pm
+  double pm_hz = default_pm_hz;    ///< of the source pm
+  double budget = default_budget;  ///< how much longer a step may become by recording it; 0 = no limit
   ToggledBy toggled = ToggledBy::nothing;
   bool follow = true;
   bool operator==(const InjectSettings&) const = default;

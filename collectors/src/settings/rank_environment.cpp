@@ -148,4 +148,14 @@ std::int32_t tasks_on_node(std::string_view tasks_per_node, std::int32_t node) {
   return -1;
 }
 
+bool tells_rank(std::string_view variable, std::string_view rank_env) {
+  if (!rank_env.empty() && variable == rank_env) return true;
+  const auto holds = [variable](const Family& family) {
+    return variable == family.rank || variable == family.world_size || variable == family.local_rank ||
+           variable == family.local_world_size;
+  };
+  return variable == "SLURM_PROCID" || variable == "SLURM_LOCALID" || holds(torchrun) ||
+         std::ranges::any_of(mpi_families, holds);
+}
+
 }  // namespace rankscope::collectors

@@ -32,6 +32,9 @@ struct RankQuestion {
 /// In order: --rank-env, torchrun (RANK), Slurm steps (SLURM_PROCID), Open MPI, PMI.
 [[nodiscard]] RankEnvironment find_rank(const Lookup& lookup, const RankQuestion& question = {});
 
+/// True for the variables by which launchers tell a process its rank, among them `rank_env` (empty: none).
+[[nodiscard]] bool tells_rank(std::string_view variable, std::string_view rank_env = {});
+
 /// True for launchers that start ranks themselves.
 [[nodiscard]] bool is_launch_agent(std::string_view command_line);
 

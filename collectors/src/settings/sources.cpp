@@ -27,7 +27,7 @@ constexpr std::array<SourceInfo, source_count> source_table{
     source_row(Source::cupti, "libcupti and an NVIDIA driver"),
     source_row(Source::nccl, "NCCL 2.23 or newer"),
     source_row(Source::nvml, "libnvidia-ml"),
-    source_row(Source::pm, "libcupti of CUDA 12.6 or newer, and permission to read the counters"),
+    source_row(Source::pm, "libcupti of CUDA 12.8 or newer, and permission to read the counters"),
 };
 
 std::string ids(Built wanted) {

@@ -227,6 +227,11 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {recorder_threads_refused, "recorder_threads_refused", error,
      "The recorder could not start its thread, or started it only at a later attempt, so samples are missing and "
      "events may have been lost. Allow more threads (ulimit -u, or the pids limit of the container or job)."},
+    {calls_thinned, "calls_thinned", info,
+     "Recording CUDA calls would have made steps longer than --budget allows, so from then on only the calls with "
+     "which "
+     "NCCL launches kernels were recorded; kernels, copies and collectives are complete. To record all calls, use "
+     "--budget off, or record a few steps with --window."},
 }};
 
 constexpr bool in_order() {

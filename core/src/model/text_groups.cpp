@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/most_ranks.h"
 #include "rankscope/core/numbers.h"
 #include "text_words.h"
 
@@ -16,8 +17,9 @@ Result<std::int64_t> integer(std::string_view word) {
 Result<RankId> rank_from(std::string_view word) {
   if (word == "-") return RankId::none();
   RS_TRY(const std::int64_t value, integer(word));
-  if (value < 0 || value >= 0xFFFFFFFF)
-    return fail(ErrorKind::unreadable, format("'{}' must be a rank (a whole number of at least 0) or -", word));
+  if (value < 0 || value >= most_ranks)
+    return fail(ErrorKind::unreadable,
+                format("'{}' must be a rank (a whole number from 0 to {}) or -", word, most_ranks - 1));
   return RankId{static_cast<std::uint32_t>(value)};
 }
 

@@ -23,7 +23,7 @@ constexpr std::uint32_t no_process = 0xFFFFFFFF;
 class TextReader {
  public:
   explicit TextReader(Texts texts) : builder_(texts) {}
-  Result<std::shared_ptr<const Run>> read(std::string_view all);
+  Result<std::shared_ptr<const Run>> read(std::string_view all, const std::function<bool(double)>& progress);
 
  private:
   Result<void> line(std::string_view line);
@@ -98,9 +98,13 @@ DefaultLane default_lane(SpanKind kind) {
   return {"main", LaneKind::thread};
 }
 
-Result<std::shared_ptr<const Run>> TextReader::read(std::string_view all) {
+Result<std::shared_ptr<const Run>> TextReader::read(std::string_view all, const std::function<bool(double)>& progress) {
+  constexpr std::size_t lines_at_a_time = 1 << 12;
+  const auto length = static_cast<double>(all.size());
   std::size_t number = 0;
   while (!all.empty()) {
+    if (progress && number % lines_at_a_time == 0 && !progress(1 - static_cast<double>(all.size()) / length))
+      return wrong("reading was cancelled");
     const std::size_t end = std::min(all.find('\n'), all.size());
     ++number;
     RS_TRY_VOID(line(all.substr(0, end)).map_error(while_doing(format("line {}", number))));
@@ -378,7 +382,12 @@ Result<void> TextReader::mark_line(RankId rank, const Words& words) {
 }  // namespace
 
 Result<std::shared_ptr<const Run>> run_from_text(std::string_view text, Texts texts) {
-  return TextReader{texts}.read(text);
+  return run_from_text(text, texts, {});
+}
+
+Result<std::shared_ptr<const Run>> run_from_text(std::string_view text, Texts texts,
+                                                 const std::function<bool(double)>& progress) {
+  return TextReader{texts}.read(text, progress);
 }
 
 }  // namespace rankscope

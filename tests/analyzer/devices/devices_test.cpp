@@ -87,6 +87,7 @@ TEST(Devices, WhatCannotBeMatchedSaysWhy) {
               HasSubstr("it is not certain which GPU the rank used"));
   EXPECT_THAT(why_no_nvml(rank_on(0, "uuid=GPU-a", format("{} meta.nvml_mig_0=on", two_gpus)) + values),
               HasSubstr("MIG divides the rank's GPU"));
+  EXPECT_THAT(why_no_nvml(rank_on(0, "uuid=MIG-a", two_gpus) + values), HasSubstr("MIG divides the rank's GPU"));
   EXPECT_EQ(why_no_nvml(rank_on(0, "uuid=GPU-a") + work_of(0)), "not sampled");
   EXPECT_EQ(why_no_nvml(rank_on(0, "uuid=GPU-a", R"(meta.nvml_problem="Driver Not Loaded")") + work_of(0)),
             "not sampled: Driver Not Loaded");
@@ -172,6 +173,19 @@ TEST(Devices, TotalsAreDifferencesOverTheCountedSteps) {
   EXPECT_DOUBLE_EQ(nvml->ecc_uncorrected_errors.value.value_or(0), 3);
 }
 
+TEST(Devices, OneSampleOfErrorsDoesNotSayThatThereWereNone) {
+  const auto errors_of = [](std::initializer_list<std::pair<int, double>> samples) {
+    return rows_of(three_steps() + counter(0, 0, "ecc_uncorrected_errors", samples))
+        .at(0)
+        .devices.at(0)
+        .nvml->ecc_uncorrected_errors;
+  };
+  EXPECT_FALSE(errors_of({{2500, 7}}).value);
+  EXPECT_THAT(errors_of({{2500, 7}}).why, HasSubstr("only one sample was taken"));
+  EXPECT_EQ(errors_of({{2500, 7}, {3500, 7}}).value, 0);
+  EXPECT_EQ(errors_of({{2500, 7}, {3500, 8}}).value, 1);
+}
+
 TEST(SampleWindows, ATotalThatIsSetBackDoesNotShrink) {
   const auto at = [](std::int64_t ns) { return RunTime{nanoseconds{ns}}; };
   const std::vector<CounterSample> samples{{at(0), 10}, {at(100), 30}, {at(200), 0}, {at(300), 5}};
@@ -179,7 +193,7 @@ TEST(SampleWindows, ATotalThatIsSetBackDoesNotShrink) {
   const Growth growth = growth_inside(samples, window);
   EXPECT_DOUBLE_EQ(growth.amount, 15);
   EXPECT_EQ(growth.covered_ns, 150);
-  EXPECT_DOUBLE_EQ(events_inside(samples, window), 20) << "that of time 300 is behind the window";
+  EXPECT_EQ(events_inside(samples, window), 20) << "that of time 300 is behind the window";
 }
 
 TEST(ClockReasons, BitsOfNvmlHaveNames) {

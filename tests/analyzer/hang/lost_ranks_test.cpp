@@ -66,10 +66,27 @@ TEST(LostRanks, TheSignalThatEndedARankShowsWhichStoppedFirst) {
 
 TEST(LostRanks, TheVerdictSaysTheSignalTheHostAndTheStatusOfTheCommand) {
   const Verdict verdict = verdict_of(analyze(*run_of(killed_then_ended), {}));
-  EXPECT_EQ(verdict.headline, "Rank 1 was lost in step 1.");
+  EXPECT_EQ(verdict.headline, "Rank 1 was killed by SIGKILL in step 1.");
   ASSERT_FALSE(verdict.more.empty());
   EXPECT_EQ(verdict.more.front(),
             "It was killed by SIGKILL 195 ns after it began, on host n3; the command ended with status 1.");
+}
+
+TEST(LostRanks, AJobThatWasStoppedBecauseItHungNamesTheRankThatHung) {
+  const auto stopped = findings_of(
+      "@run clock=same_host world_size=2 origin_unix=1000000000 meta.stopped_by=SIGTERM "
+      "meta.stopped_at_unix_ns=21000000000\n@group dp 0,1\n"
+      "@rank 0 recorded=0:20000000000 ended=vanished\n@rank 1 recorded=0:20000000000 ended=vanished\n"
+      "0 step 0 100 step index=4\n1 step 0 100 step index=4\n"
+      "0 step 100 20000000000 step index=5 cut=end\n0 comm 150 - allreduce group=dp state=started\n"
+      "1 step 100 20000000000 step index=5 cut=end\n1 forward 110 20000000000 forward cut=end\n",
+      "job_stopped");
+  ASSERT_EQ(stopped.size(), 1U);
+  EXPECT_EQ(stopped[0].rank, RankId{1});
+  EXPECT_EQ(stopped[0].severity, FindingSeverity::critical);
+  EXPECT_NE(stopped[0].title.find("the job hung: rank 1 is stuck outside of communication"), std::string::npos)
+      << stopped[0].title;
+  EXPECT_NE(stopped[0].evidence.find("received SIGTERM"), std::string::npos) << stopped[0].evidence;
 }
 
 TEST(LostRanks, OneSignalForAllRanksIsTheEndOfTheJob) {

@@ -206,6 +206,9 @@ TEST(CuptiHeaders, Device) {
                                      "coreClockKHz=7", "warpSize=32", "eccEnabled=1"));
   device.isCudaVisible = 0;
   EXPECT_THAT(header_texts_of(decode(device)), ::testing::Contains("cudaVisible=0"));
+  device.isMigEnabled = 1, device.gpuInstanceId = 7, device.computeInstanceId = 8, device.migUuid.bytes[0] = 0x3D;
+  EXPECT_THAT(header_texts_of(decode(device)), ::testing::IsSupersetOf({"mig=MIG-3d000000-0000-0000-0000-000000000000",
+                                                                        "gpuInstance=7", "computeInstance=8"}));
 }
 
 TEST(CuptiHeaders, Graph) {
@@ -244,6 +247,13 @@ TEST(CuptiHeaders, CallsThatSwitchTheRecordingHaveTheirNumbers) {
   EXPECT_EQ(starts(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_cudaProfilerStop_v4000), 0);
   EXPECT_EQ(starts(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStart), 1);
   EXPECT_EQ(starts(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop), 0);
+}
+
+TEST(CuptiHeaders, CallsThatLaunchTheKernelsOfNcclHaveTheirNumbers) {
+  EXPECT_THAT(
+      driver_launches,
+      ::testing::ElementsAre(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+                             CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz));
 }
 
 TEST(CuptiHeaders, CallsThatAreNotRecordedHaveTheirNumbers) {

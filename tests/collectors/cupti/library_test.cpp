@@ -4,6 +4,10 @@
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <fstream>
+
+#include "cupti/cuda_driver.h"
 #include "recorded.h"
 
 namespace rankscope::collectors::cupti {
@@ -16,6 +20,7 @@ using ::testing::HasSubstr;
 const std::string good = program("libcupti_standin.so");
 const std::string crashes = program("libcupti_refused_standin.so");
 const std::string older = program("libcupti_old_standin.so");
+const std::string calls_driver = program("libcupti_driver_standin.so");
 const std::string nowhere = "/nonexistent/libcupti.so.13";
 
 Library first_of(const std::vector<std::string>& paths) { return load_first(paths); }
@@ -41,6 +46,54 @@ TEST(CuptiLibrary, WhereAllAreRefusedTheReasonsOfAllAreTold) {
 
 TEST(CuptiLibrary, WhereNoneCanBeLoadedTheLinkersReasonIsTold) {
   EXPECT_THAT(first_of({nowhere}).problem, AllOf(HasSubstr(nowhere), HasSubstr("RANKSCOPE_CUPTI")));
+}
+
+TEST(CuptiLibrary, WithoutADriverThatWorksOneThatCallsItIsNotAskedAnything) {
+  for (const std::string& driver : {nowhere, good}) {  // none, and one without a device
+    const Variable named{"RANKSCOPE_CUDA", driver};
+    const Library library = first_of({calls_driver, older});
+    EXPECT_EQ(library.path, older) << "the other one would have ended this process";
+    EXPECT_THAT(library.passed_over, HasSubstr(calls_driver + ": the CUPTI of CUDA 13.2 and later needs a driver"));
+  }
+}
+
+TEST(CuptiLibrary, WithADriverThatWorksOneThatCallsItIsTaken) {
+  const Variable works{"STANDIN_CUDA_WORKS", "1"};
+  {
+    const Variable named{"RANKSCOPE_CUDA", good};
+    EXPECT_EQ(first_of({calls_driver}).version, 130200U);
+  }
+}
+
+TEST(CuptiLibrary, WhileCudaIsBeingInitialisedOneThatCallsTheDriverNeedsADriverAndADevice) {
+  {
+    const Variable named{"RANKSCOPE_CUDA", nowhere};
+    EXPECT_EQ(load_first(std::vector{calls_driver, older}, {}, Driver::being_initialised).path, older)
+        << "the other one would have ended this process";
+  }
+  if (has_gpu_device()) GTEST_SKIP() << "this host has a GPU";
+  const Variable named{"RANKSCOPE_CUDA", good};
+  const Variable version{"STANDIN_CUDA_VERSION", "13020"};
+  EXPECT_EQ(load_first(std::vector{calls_driver, older}, {}, Driver::being_initialised).path, older)
+      << "a libcuda without the driver of the kernel";
+}
+
+TEST(CudaDriver, OfTheKernelIsSeenByItsDevice) {
+  for (const char* const device : {"nvidiactl", "dxg"}) {
+    const Folder root;
+    EXPECT_FALSE(has_gpu_device(root.path()));
+    fs::create_directory(root / "dev");
+    std::ofstream{root / "dev" / device};
+    EXPECT_TRUE(has_gpu_device(root.path())) << device;
+  }
+}
+
+TEST(CudaDriver, ThatCrashesOrHangsDoesNotWork) {
+  for (const char* const how : {"crashes", "hangs"}) {
+    const Variable named{"RANKSCOPE_CUDA", good};
+    const Variable works{"STANDIN_CUDA_WORKS", how};
+    EXPECT_FALSE(driver_works(std::chrono::milliseconds{300})) << how;
+  }
 }
 
 /// Two libraries of CUPTI beside a runtime of CUDA: what a recording of a process with it tells.

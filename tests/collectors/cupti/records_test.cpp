@@ -133,5 +133,17 @@ TEST(CuptiRecords, UnknownKindsAreUnknown) {
   EXPECT_EQ(decode(std::span<const std::byte>{}).shape, Decoded::Shape::unknown);
 }
 
+TEST(CuptiRecords, APartOfADeviceHasTheIdentityOfTheDeviceAndItsOwn) {
+  for (const std::uint32_t version : {22U, 130001U, 130500U}) {
+    Decoding decode{version};
+    ActivityRecord part = make_device_part(version, 0, "d");
+    EXPECT_EQ(decode(part).uuid, "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f") << version;
+    EXPECT_THAT(texts_of(decode(part)), ::testing::IsSupersetOf({"mig=MIG-40414243-4445-4647-4849-4a4b4c4d4e4f",
+                                                                 "gpuInstance=7", "computeInstance=1"}));
+    for (std::size_t i = 0; i < 16; ++i) part.put(120 + i, static_cast<std::uint8_t>(0x40 + i));
+    EXPECT_EQ(decode(part).uuid, "MIG-40414243-4445-4647-4849-4a4b4c4d4e4f") << "NVML knows no such GPU";
+  }
+}
+
 }  // namespace
 }  // namespace rankscope::collectors::cupti

@@ -273,6 +273,25 @@ TEST(Cupti, AKindThatIsRefusedIsSaidAndTheOthersAreRecorded) {
   EXPECT_EQ(spans_of_kind(*recorded.run, SpanKind::runtime), 0U);
 }
 
+TEST(Cupti, DevicesThatAreRefusedWhileCudaIsInitialisedAreAskedForAgain) {
+  const Folder folder;
+  const Variable at_first{"STANDIN_CUPTI_REFUSES_AT_FIRST", "8"};
+  const Recorded recorded = play(folder, "late device");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(told(*recorded.run, "cupti_problem"), "");
+  EXPECT_EQ(recorded.run->devices().size(), 1U);
+  EXPECT_EQ(lost(*recorded.run, Counter::sources_failed), 0U);
+}
+
+TEST(Cupti, DevicesThatAreRefusedForGoodAreSaidOnce) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "no device", {.refuses = "8"});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(std::string{told(*recorded.run, "cupti_problem")}, HasSubstr("CUPTI refuses records of kind 8"));
+  EXPECT_EQ(lost(*recorded.run, Counter::sources_failed), 1U);
+}
+
 TEST(Cupti, AllocationsThatAreRefusedAreNotSaidToBeRecorded) {
   const Folder folder;
   RecordOptions options;

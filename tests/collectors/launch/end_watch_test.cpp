@@ -8,8 +8,10 @@
 
 #include <chrono>
 #include <fstream>
+#include <optional>
 #include <thread>
 
+#include "launch/child_process.h"
 #include "launch/end_note.h"
 #include "recorded.h"
 #include "spool/segment_names.h"
@@ -77,6 +79,37 @@ TEST(EndWatch, AnEarlierProcessWithThatPidIsNotMeant) {
   EXPECT_TRUE(watch.finish().empty());
 }
 
+TEST(EndWatch, KeepsTheStatusOfAProcessThatIsCollectedBeforeItLooks) {
+  const Folder spool;
+  EndWatch watch{spool.path()};
+  const pid_t child = fork();
+  if (child == 0) {
+    usleep(400'000);  // so that the watch sees it
+    _exit(3);
+  }
+  put_segment(spool, child);
+  const pid_t unseen = fork();
+  if (unseen == 0) {
+    usleep(10'000);
+    _exit(4);
+  }
+  put_segment(spool, unseen);
+  const pid_t unrecorded = fork();
+  if (unrecorded == 0) _exit(5);
+  std::optional<int> status;
+  while (!status || !has_ended(unseen) || !has_ended(unrecorded)) {
+    if (const auto now = reap(child, [&watch](pid_t pid, int state) { watch.note_collected(pid, state); }))
+      status = now;
+  }
+  EXPECT_EQ(*status, 3);
+  const std::vector<ProcessEnd> ends = watch.finish();
+  ASSERT_EQ(ends.size(), 2U) << "only of processes that were recorded";
+  EXPECT_EQ(ends[0].process.pid, unseen);
+  EXPECT_EQ(WEXITSTATUS(ends[0].wait_status), 4);
+  EXPECT_EQ(ends[1].process.pid, child);
+  EXPECT_EQ(WEXITSTATUS(ends[1].wait_status), 3);
+}
+
 recording::LiveProcess process_of(std::int64_t pid, std::int32_t rank, std::int64_t last_step) {
   recording::LiveProcess process{.pid = pid, .rank = rank, .program = "train", .memory = {}};
   process.events = 100;
@@ -102,9 +135,12 @@ TEST(EndNote, NamesTheRankThatStoppedFirstAndTheSignal) {
             "12.300 s after it started, in step 14 (pid 11 on host " +
                 host_name() + ")");
   RecordSummary summary;
-  add_signals(bad, summary);
+  add_ends(bad, summary);
   using Fact = std::pair<std::string, std::string>;
-  EXPECT_EQ(summary.metadata, (std::vector<Fact>{{"ended_by.rank1", "SIGKILL"}, {"ended_by.rank0", "SIGTERM"}}));
+  EXPECT_EQ(summary.metadata, (std::vector<Fact>{{"ended_by.rank1", "SIGKILL"},
+                                                 {"end_seen.rank1", "11 9 5"},
+                                                 {"ended_by.rank0", "SIGTERM"},
+                                                 {"end_seen.rank0", "10 15 6"}}));
 }
 
 TEST(EndNote, KeepsErrorsAndSignalsApart) {
@@ -125,6 +161,19 @@ TEST(EndNote, ALoaderWorkerIsNotTheRank) {
   const std::vector<RankEnd> bad = bad_ends(ends, view);
   ASSERT_EQ(bad.size(), 1U);
   EXPECT_EQ(bad[0].end.process.pid, 10);
+}
+
+TEST(EndNote, ARankThatWasStartedAgainHasTwoEnds) {
+  recording::LiveView view;
+  view.processes = {process_of(10, 0, 13), process_of(12, 0, 3)};
+  view.processes[1].events = 3;
+  std::vector<ProcessEnd> ends{end_at(10, SIGKILL, 20'000'000'000), end_at(12, SIGBUS, 60'000'000'000)};
+  ends[1].process.start = 9;
+  RecordSummary summary;
+  add_ends(bad_ends(ends, view), summary);
+  using Fact = std::pair<std::string, std::string>;
+  EXPECT_EQ(summary.metadata,
+            (std::vector<Fact>{{"ended_by.rank0", "SIGBUS"}, {"end_seen.rank0", "10 9 20000000000;12 7 60000000000"}}));
 }
 
 TEST(EndNote, SaysTheStatusWhereNoRankIsKnown) {

@@ -44,6 +44,16 @@ TEST(SourceNotes, GpusOfAmdAreSaidNotToBeRecorded) {
   EXPECT_THAT(notes_of({working}, 7, {.nvidia = true, .amd = true}), IsEmpty());
 }
 
+TEST(SourceNotes, OfAmdsGpusTheCollectivesOfRcclAreRecorded) {
+  const ProcessMetadata rccl{{"nccl_profiler_version", "6"}, {"nccl_version", "2.27.7 (RCCL)"}};
+  EXPECT_THAT(notes_of({rccl}, 0, {.nvidia = false, .amd = true}),
+              ElementsAre(AllOf(HasSubstr("/dev/kfd"), HasSubstr("only the collectives of RCCL"))));
+  ProcessMetadata slow = rccl;
+  slow.emplace_back("nccl_timer_problem", "the timer of the GPU does not count");
+  EXPECT_THAT(notes_of({slow}, 0, {.nvidia = false, .amd = true}),
+              ElementsAre(HasSubstr("/dev/kfd"), "nccl: the timer of the GPU does not count"));
+}
+
 TEST(SourceNotes, EachReasonIsSaidOnceWithTheNumberOfItsProcesses) {
   const ProcessMetadata held{{"cuda", "initialised"}, {"cupti_problem", "Kineto holds CUPTI"}};
   const ProcessMetadata absent{{"cuda", "initialised"}, {"cupti_problem", "no libcupti"}, {"nvml_problem", "no NVML"}};

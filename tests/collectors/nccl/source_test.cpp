@@ -29,7 +29,7 @@ std::vector<const Span*> spans_of_rank(const Run& run, RankId rank, std::string_
 }
 
 class EveryVersion : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(NcclPlugin, EveryVersion, ::testing::Range(1, 7));
+INSTANTIATE_TEST_SUITE_P(NcclPlugin, EveryVersion, ::testing::Range(1, 8));
 
 TEST_P(EveryVersion, OperationsCarryWhatNcclSays) {
   const Folder folder;
@@ -74,7 +74,7 @@ TEST_P(EveryVersion, SendsAreLeftOutAtTheLevelOfCollectivesWhateverNcclReports) 
 }
 
 class TimedVersion : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(NcclPlugin, TimedVersion, ::testing::Values(4, 5, 6));
+INSTANTIATE_TEST_SUITE_P(NcclPlugin, TimedVersion, ::testing::Values(4, 5, 6, 7));
 
 TEST_P(TimedVersion, ChannelsTellWhenACollectiveRanEvenIfTheyEndLate) {
   const Folder folder;
@@ -164,7 +164,7 @@ TEST_P(TimedVersion, WhatAProgramAnnouncesAndNcclCarriesOutIsRecordedOnce) {
 }
 
 class GraphVersion : public ::testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(NcclPlugin, GraphVersion, ::testing::Range(3, 7));
+INSTANTIATE_TEST_SUITE_P(NcclPlugin, GraphVersion, ::testing::Range(3, 8));
 
 TEST_P(GraphVersion, WhatACudaGraphLaunchesDoesNotShiftTheNumbersOfARank) {
   const Folder folder;
@@ -183,6 +183,52 @@ TEST_P(GraphVersion, WhatACudaGraphLaunchesDoesNotShiftTheNumbersOfARank) {
   EXPECT_EQ(distinct.size(), 100U);
 }
 
+class CalledVersion : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(NcclPlugin, CalledVersion, ::testing::Range(5, 8));
+
+TEST_P(CalledVersion, WhatAThreadOfCudaReportsWasEnqueuedWhenItWasCalled) {
+  const Folder folder;
+  const Recorded recorded = play_scene(folder, "callback", GetParam(), "kernel");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  ASSERT_EQ(recorded.run->collectives().size(), 2U);
+  for (const Collective& one : recorded.run->collectives()) {
+    EXPECT_GE(one.started - one.enqueued, nanoseconds{19'900'000});
+    for (const std::string& text : attributes_of(*recorded.run, recorded.run->span(one.span)))
+      EXPECT_FALSE(text.starts_with("called_")) << text;
+  }
+}
+
+/// What a recording of RCCL says, whose timer counts differently from NCCL's.
+Recorded play_rccl(const Folder& folder, const std::string& scene) {
+  const Folder libraries;
+  fs::copy_file(program("libnvperf_standin.so"), libraries / "librccl.so.1");
+  const Variable library{"STANDIN_RCCL", libraries / "librccl.so.1"};
+  return play_scene(folder, scene, 6, "kernel");
+}
+
+std::vector<std::int64_t> lengths_of(const Run& run, RankId rank) {
+  std::vector<std::int64_t> lengths;
+  for (const Collective& one : run.collectives())
+    if (one.rank == rank) lengths.push_back((one.finished - one.started).count());
+  return lengths;
+}
+
+TEST(NcclPlugin, TheTimerOfRcclCountsTensOfNanosecondsOnceThatIsProven) {
+  const Folder folder;
+  const Recorded recorded = play_rccl(folder, "ticks");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(told(*recorded.run, "nccl_version"), "unknown (RCCL)");
+  const auto lengths = lengths_of(*recorded.run, RankId{1});
+  ASSERT_EQ(lengths.size(), 23U);
+  EXPECT_LT(lengths[0], 40'000) << "as the host noticed it, which is that the channel began and ended at once";
+  EXPECT_NEAR(static_cast<double>(lengths[21]), 40'000, 60);
+  EXPECT_NEAR(static_cast<double>(lengths[22]), 40'000, 60);
+  EXPECT_EQ(told(*recorded.run, "nccl_timer_problem"), "");
+  EXPECT_EQ(lost(*recorded.run, Counter::comm_times_unknown), 0U);
+}
+
 TEST(NcclPlugin, EventsBeyondTheSlotsAreCountedAndTheSlotsComeBack) {
   const Folder folder;
   const Recorded recorded = play_scene(folder, "exhaustion", 5, "kernel");
@@ -192,12 +238,14 @@ TEST(NcclPlugin, EventsBeyondTheSlotsAreCountedAndTheSlotsComeBack) {
 }
 
 TEST(NcclPlugin, UnknownEventsAreCountedAndHandlesThatItNeverGaveAreIgnored) {
-  const Folder folder;
-  const Recorded recorded = play_scene(folder, "oddities", 6, "kernel,proxy");
-  EXPECT_EQ(recorded.status, 0);
-  ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_EQ(lost(*recorded.run, Counter::activities_unknown), 2U);
-  EXPECT_EQ(lost(*recorded.run, Counter::comm_events_dropped), 0U);
+  for (const int version : {6, 7}) {
+    const Folder folder;
+    const Recorded recorded = play_scene(folder, "oddities", version, "kernel,proxy");
+    EXPECT_EQ(recorded.status, 0) << version;
+    ASSERT_TRUE(recorded.run) << recorded.why;
+    EXPECT_EQ(lost(*recorded.run, Counter::activities_unknown), 2U) << "one on each rank; a phase is known";
+    EXPECT_EQ(lost(*recorded.run, Counter::comm_events_dropped), 0U);
+  }
 }
 
 TEST(NcclPlugin, CommunicatorsOfSeveralThreadsAreCountedApart) {

@@ -29,6 +29,7 @@ std::string interface_of(const fs::path& library) {
   const int minor = std::stoi(library.parent_path().filename().string().substr(2));
   if (minor <= 23) return "1";
   if (minor <= 25) return "2";
+  if (minor >= 31) return "7";
   return minor >= 29 ? "6" : std::to_string(minor - 23);
 }
 

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "nvml/quantities.h"
 #include "nvml/sampler.h"
 #include "recorded.h"
 
@@ -106,6 +107,19 @@ TEST(Nvml, ValuesThatTakeLongToReadAreReadInTurn) {
   EXPECT_EQ(NvmlSampler::slow_reads_in(1'000'000), 1U);
 }
 
+TEST(Nvml, ErrorsAreReadOnceASecondAndAtBothEndsOfWhatIsRecorded) {
+  constexpr const char* errors = "GPU 1 ecc_uncorrected_errors";
+  NvmlSampler sampler{program("libnvml_ecc_standin.so")};
+  EXPECT_EQ(sampled(sampler).at(errors), 7);
+  EXPECT_FALSE(sampled(sampler).contains(errors)) << "within the same second";
+  const Variable more{"STANDIN_NVML_ERRORS", "9"};
+  std::map<std::string, double> last;
+  sampler.pause([&](const NvmlSample& sample) { last.emplace(sample.name, sample.value); });
+  EXPECT_EQ(last, (std::map<std::string, double>{{"GPU 0 ecc_uncorrected_errors", 9}, {errors, 9}}));
+  EXPECT_EQ(sampled(sampler).at(errors), 9) << "what is recorded next begins with a value, too";
+  EXPECT_EQ(nvml::rare_period_ns, 1'000'000'000);
+}
+
 TEST(Nvml, WithoutADriverTheReasonIsAsNvmlPutsIt) {
   const Variable fails{"STANDIN_NVML_FAILS", "1"};
   EXPECT_EQ(NvmlSampler{stand_in()}.problem(), "NVML cannot be initialized: Driver Not Loaded");
@@ -204,6 +218,58 @@ TEST(Nvml, ItsAbsenceIsAFailureOnlyWhereItWasNamed) {
   const auto named = without_nvml("annotate,cupti,nvml");
   EXPECT_EQ(named.first, 1U);
   EXPECT_THAT(named.second, HasSubstr("/nonexistent/libnvidia-ml.so.1"));
+}
+
+/// Of several processes that would all sample.
+Recorded record_processes(const Folder& folder, const std::string& scene, const std::string& window = {}) {
+  const Variable library{"RANKSCOPE_NVML", stand_in()};
+  RecordOptions options{.command = {program("cupti_actor"), scene}, .window = window};
+  options.collect = "annotate,nvml";
+  return record(folder, options);
+}
+
+/// The processes that sampled the first GPU.
+std::vector<std::uint32_t> samplers_of(const Run& run) {
+  std::vector<std::uint32_t> processes;
+  for (const CounterTrack& track : run.counters())
+    if (run.text(track.name) == "GPU 0 nvml_busy_percent") processes.push_back(track.process);
+  return processes;
+}
+
+TEST(Nvml, ALauncherThatInitialisedCudaAndItsRankDoNotBothSample) {
+  const Folder folder;
+  const Recorded recorded = record_processes(folder, "launches a rank");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(recorded.run->processes().size(), 2U);
+  EXPECT_EQ(samplers_of(*recorded.run).size(), 1U);
+}
+
+TEST(Nvml, ALauncherWithoutStepsDoesNotKeepItsRankFromSamplingAWindow) {
+  const Folder folder;
+  const Recorded recorded = record_processes(folder, "launches a rank of steps", "1,0,1,1");
+  EXPECT_EQ(recorded.status, 0) << "the rank samples";
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto samplers = samplers_of(*recorded.run);
+  ASSERT_EQ(samplers.size(), 1U);
+  EXPECT_TRUE(recorded.run->processes()[samplers[0]].rank.is_set());
+}
+
+TEST(Nvml, WhereTheProcessThatSampledHasEndedTheNextOneGoesOn) {
+  const Folder folder;
+  const Recorded recorded = record_processes(folder, "takes over");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(samplers_of(*recorded.run).size(), 2U);
+}
+
+TEST(Nvml, WhereNobodyCanClaimTheHostItIsSampledAllTheSame) {
+  const Folder folder;
+  const Recorded recorded = record_processes(folder, "cannot claim");
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(samplers_of(*recorded.run).size(), 1U);
+  EXPECT_THAT(told(*recorded.run, "nvml_problem"), HasSubstr("cannot be locked (Is a directory)"));
 }
 
 TEST(Nvml, OtherRanksDoNot) {

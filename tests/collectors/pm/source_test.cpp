@@ -27,6 +27,8 @@ struct StandIn {
   std::string idle{};
   std::string ahead_ns{};
   std::string needs_host{};
+  std::string version{};
+  std::string stops_early{};
 };
 
 Recorded play(const Folder& folder, const std::string& scene, const StandIn& stand_in = {},
@@ -42,6 +44,8 @@ Recorded play(const Folder& folder, const std::string& scene, const StandIn& sta
   const Variable idle{"STANDIN_PM_IDLE", stand_in.idle};
   const Variable ahead{"STANDIN_CUPTI_AHEAD_NS", stand_in.ahead_ns};
   const Variable host{"STANDIN_PM_NEEDS_HOST", stand_in.needs_host};
+  const Variable version{"STANDIN_CUPTI_VERSION", stand_in.version};
+  const Variable early{"STANDIN_PM_STOPS_EARLY", stand_in.stops_early};
   options.command = {program("pm_actor"), scene};
   if (options.collect.empty()) options.collect = "annotate";
   if (options.pm_sampling.empty()) options.pm_sampling = "1000";
@@ -102,6 +106,28 @@ TEST(PmSampling, SamplesFollowEachOtherOnTheClockOfTheHost) {
   EXPECT_LT(process.recorded.length(), nanoseconds{60'000'000'000}) << "5000 s of difference are gone";
 }
 
+TEST(PmSampling, SamplesAreTakenToTheLastWhereverCuptiStops) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "some", {.stops_early = "1"});
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  const auto samples = samples_of(*recorded.run, "GPU 0 sm_active_percent");
+  ASSERT_GE(samples.size(), 19U);
+  for (std::size_t i = 1; i < samples.size(); ++i)
+    EXPECT_LT((samples[i].time - samples[i - 1].time).count(), 1'500'000) << "none is left behind: " << i;
+  const auto missing = recorded.run->processes()[0].recorded.end - samples.back().time;
+  EXPECT_LT(missing.count(), 300'000'000) << "of three at a time, ten times a second, most would be left";
+}
+
+TEST(PmSampling, VersionsThatReadAnotherGpuAreRefused) {
+  const Folder folder;
+  const Recorded recorded = play(folder, "refused", {.version = "24"});
+  EXPECT_EQ(recorded.status, 0);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_THAT(std::string{told(*recorded.run, "pm_problem")},
+              AllOf(HasSubstr("needs CUDA 12.8 or later (this is CUPTI 24)"), HasSubstr("another GPU")));
+  EXPECT_EQ(lost(*recorded.run, Counter::sources_failed), 1U);
+}
+
 TEST(PmSampling, IsOffUnlessItIsNamed) {
   const Folder folder;
   const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
@@ -151,7 +177,7 @@ TEST(PmSampling, AnOlderCuptiIsSaid) {
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(std::string{told(*recorded.run, "pm_problem")},
-              AllOf(HasSubstr("lacks cuptiProfilerInitialize"), HasSubstr("CUDA 12.6")));
+              AllOf(HasSubstr("CUDA 12.8 or later"), HasSubstr("CUPTI 22")));
 }
 
 TEST(PmSampling, CuptisHostLibraryIsTakenFromTheFolderOfCupti) {

@@ -1,7 +1,8 @@
 // A test double of libnvidia-ml: two GPUs, of which the second supports little. STANDIN_NVML_FAILS makes nvmlInit fail,
 // STANDIN_NVML_FALTERS the temperature; STANDIN_NVML_SLOW makes the second GPU take 30 ms to say how busy it is,
 // STANDIN_NVML_MIG divides it. STANDIN_NVML_GPM makes GPM "denied", the first GPU divided by "mig", its links missing
-// ("linkless"), or readings that cannot be compared ("garbled"). It aborts where readings are compared that are none.
+// ("linkless"), or readings that cannot be compared ("garbled"). STANDIN_NVML_ERRORS is the number of memory errors,
+// where they are counted; 7 without it. It aborts where readings are compared that are none.
 #include <unistd.h>
 
 #include <atomic>
@@ -166,4 +167,10 @@ EXPORTED int nvmlDeviceGetMigMode(void* device, unsigned* now, unsigned* later) 
   *now = *later = divided ? 1 : 0;
   return success;
 }
-// nvmlDeviceGetTotalEccErrors is missing, as functions are in older drivers.
+#ifdef STANDIN_NVML_COUNTS_ERRORS  // else it is missing, as functions are in older drivers
+EXPORTED int nvmlDeviceGetTotalEccErrors(void*, unsigned kind, unsigned counter, unsigned long long* errors) {
+  const char* const counted = std::getenv("STANDIN_NVML_ERRORS");
+  *errors = counted != nullptr ? std::strtoull(counted, nullptr, 10) : 7;
+  return kind == 1 && counter == 0 ? success : not_supported;
+}
+#endif

@@ -26,10 +26,11 @@ TEST(EntryPoints, AreAllThatTheLibraryExports) {
   std::istringstream lines{output_of("nm -D --defined-only " RANKSCOPE_TEST_LIBRARY)};
   std::vector<std::string> names;
   for (std::string address, type, name; lines >> address >> type >> name;) names.push_back(name);
-  EXPECT_THAT(names, ::testing::UnorderedElementsAre(
-                         "InitializeInjection", "InitializeInjectionNvtx", "InitializeInjectionNvtx2",
-                         "InitializeInjectionNvtxExtension", "ncclProfiler_v1", "ncclProfiler_v2", "ncclProfiler_v3",
-                         "ncclProfiler_v4", "ncclProfiler_v5", "ncclProfiler_v6", "rankscope_api", "__itt_api_init"));
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("InitializeInjection", "InitializeInjectionNvtx",
+                                                     "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
+                                                     "ncclProfiler_v1", "ncclProfiler_v2", "ncclProfiler_v3",
+                                                     "ncclProfiler_v4", "ncclProfiler_v5", "ncclProfiler_v6",
+                                                     "ncclProfiler_v7", "rankscope_api", "__itt_api_init"));
 }
 
 TEST(EntryPoints, TheLibraryBringsItsOwnCppLibraryAndNeedsNoCuda) {

@@ -27,6 +27,7 @@ TEST(Settings, SurviveTheEnvironment) {
                           .until_ns = 123456789012345,
                           .cuda_graphs = GraphLevel::graph,
                           .pm_hz = 500,
+                          .budget = 0.05,
                           .toggled = ToggledBy::cuda,
                           .follow = false};
   settings.collect.add(Source::host);
@@ -98,6 +99,17 @@ TEST(Sources, UnknownAndMissingOnesAreUsageErrorsThatSayWhatThereIs) {
 TEST(Sources, EveryRowOfTheTableStandsAtItsNumber) {
   std::size_t index = 0;
   for (const SourceInfo& info : sources()) EXPECT_EQ(static_cast<std::size_t>(info.source), index++) << info.id;
+}
+
+TEST(Settings, ABudgetIsAPercentageOrOff) {
+  EXPECT_EQ(budget_from("").value(), 0.01);
+  EXPECT_EQ(budget_from("1%").value(), 0.01);
+  EXPECT_DOUBLE_EQ(budget_from("0.5%").value(), 0.005);
+  EXPECT_EQ(budget_from("off").value(), 0);
+  for (const char* const text : {"1", "0%", "-1%", "101%", "%", "much", "1 %"})
+    EXPECT_THAT(budget_from(text).error().message,
+                ::testing::HasSubstr("--budget must be a percentage above 0% and up to 100%, such as 1%, or off"))
+        << text;
 }
 
 std::string value_in(const CommandEnvironment& environment, const std::string& name) {

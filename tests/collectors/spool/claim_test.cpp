@@ -2,10 +2,13 @@
 #include "spool/claim.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <functional>
 #include <optional>
 
@@ -56,7 +59,48 @@ TEST(Claim, IsNotKeptByForkedChildren) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(Claim, OfAFolderThatIsNotThereIsNotHeld) { EXPECT_FALSE(Claim{"/no/such/folder/claim"}.held()); }
+TEST(Claim, OfAnotherProcessIsNoError) {
+  const testing::TemporaryFolder folder;
+  for (const auto& lock : {+[](int) noexcept { return EACCES; }, +[](int) noexcept { return EAGAIN; }}) {
+    const Claim claim{folder / "claim", lock};
+    EXPECT_FALSE(claim.held());
+    EXPECT_EQ(claim.error(), 0);
+  }
+  EXPECT_EQ(Claim{folder / "claim"}.error(), 0);
+}
+
+TEST(Claim, ThatNobodyCanMakeSaysWhy) {
+  const Claim nowhere{"/no/such/folder/claim"};
+  EXPECT_FALSE(nowhere.held());
+  EXPECT_EQ(nowhere.error(), ENOENT);
+  const testing::TemporaryFolder folder;
+  for (const auto& lock : {+[](int) noexcept { return ENOLCK; }, +[](int) noexcept { return ENOSYS; }}) {
+    const Claim claim{folder / "claim", lock};
+    EXPECT_FALSE(claim.held());
+    EXPECT_EQ(claim.error(), lock(0));
+  }
+}
+
+TEST(Claim, WithoutADescriptorSaysSo) {
+  const testing::TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    setrlimit(RLIMIT_NOFILE, &none);
+    _exit(Claim{folder / "claim"}.error() == EMFILE ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Claim, CanBeTakenOverByAnotherUser) {
+  const testing::TemporaryFolder folder;
+  const mode_t before = umask(077);
+  { const Claim claim{folder / "claim"}; }
+  umask(before);
+  EXPECT_EQ(fs::status(folder / "claim").permissions(), fs::perms{0666});
+}
 
 }  // namespace
 }  // namespace rankscope::collectors

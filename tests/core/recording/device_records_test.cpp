@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "rankscope/core/model/run.h"
@@ -180,6 +181,109 @@ TEST(DeviceRecords, ACollectiveOfACommunicatorRunsAsTheKernelLaunchedBefore) {
   EXPECT_EQ(run->text(run->lane(run->span(first.span).lane).name), "stream 9");
   EXPECT_THAT(texts_of(*run, run->attributes_of(first.span)), ::testing::Contains("protocol=LL"));
   EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 0U);
+}
+
+void enqueue(ThreadWriter& pen, std::uint64_t uid, const char* group) {
+  pen.comm_enqueued({.uid = uid,
+                     .sequence = static_cast<std::int64_t>(uid) - 9,
+                     .bytes = 64,
+                     .group = group,
+                     .op = "allreduce",
+                     .dtype = "f32",
+                     .members = ""});
+}
+
+/// A thread of CUDA reports what the main thread called 1 ms before.
+std::shared_ptr<const Run> run_of_callback_thread(Recorded& recorded, std::int64_t called_on) {
+  recorded.add(1, 2).communicator("c", 2, 1);
+  ThreadWriter& pen = recorded.pen();
+  pen.communicator("c", 2, 0);
+  pen.call(SpanKind::runtime, "cudaLaunchKernel", by(4711, -9'000'000, -8'999'000, 4));
+  pen.activity(SpanKind::compute, "gemm", on_stream(-8'000'000, -7'000'000, 7, 4));
+  pen.call(SpanKind::runtime, "cudaLaunchKernelExC", by(4711, 900'000'000, 900'001'000, 5));
+  pen.activity(SpanKind::comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", on_stream(901'000'000, 901'000'500, 9, 5));
+  pen.call(SpanKind::runtime, "cudaLaunchKernelExC", by(4711, 950'000'000, 950'001'000, 6));
+  pen.activity(SpanKind::comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", on_stream(951'000'000, 951'000'700, 9, 6));
+  enqueue(pen, 9, "c");
+  pen.attribute(called_on_key, called_on, Owner::comm(9));
+  pen.attribute(called_ago_key, 1'000'000, Owner::comm(9));
+  return recorded.read();
+}
+
+TEST(DeviceRecords, WhatAThreadOfCudaReportsRunsAsTheKernelThatItsCallerLaunchedNext) {
+  Recorded recorded{0, 2};
+  const auto run = run_of_callback_thread(recorded, 4711);
+  ASSERT_EQ(run->collectives().size(), 1U);
+  EXPECT_EQ(run->collectives()[0].finished - run->collectives()[0].started, nanoseconds{500})
+      << "not the kernel before the call, nor the one after the next";
+  EXPECT_EQ(run->text(run->lane(run->span(run->collectives()[0].span).lane).name), "stream 9");
+  EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 0U);
+  for (const std::string& text : texts_of(*run, run->attributes_of(run->collectives()[0].span)))
+    EXPECT_FALSE(text.starts_with("called_")) << text;
+}
+
+TEST(DeviceRecords, WhatAnUnknownThreadCalledIsCountedNotGuessed) {
+  Recorded recorded{0, 2};
+  const auto run = run_of_callback_thread(recorded, 1234);
+  EXPECT_TRUE(run->collectives().empty());
+  EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 1U);
+}
+
+/// Until the clock of the segment has gone on by as long.
+void let_pass(std::chrono::nanoseconds time) {
+  for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) continue;
+}
+
+TEST(DeviceRecords, AnOperationWhoseLaunchIsMissingDoesNotGetTheKernelOfWhatWasCalledAfterItsReport) {
+  Recorded recorded{0, 2};
+  ThreadWriter& pen = recorded.pen();
+  pen.communicator("c", 2, 0);
+  enqueue(pen, 9, "c");  // reported now, and called before
+  pen.attribute(called_on_key, 4711, Owner::comm(9));
+  pen.attribute(called_ago_key, 100'000, Owner::comm(9));
+  let_pass(std::chrono::milliseconds{3});
+  enqueue(pen, 10, "c");  // called 1 ms before this report, so 2 ms after the other one
+  pen.attribute(called_on_key, 4711, Owner::comm(10));
+  pen.attribute(called_ago_key, 1'000'000, Owner::comm(10));
+  recorded.add(1, 2).communicator("c", 2, 1);
+  pen.call(SpanKind::runtime, "cudaLaunchKernelExC", by(4711, 950'000'000, 950'001'000, 6));
+  pen.activity(SpanKind::comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", on_stream(951'000'000, 951'000'700, 9, 6));
+  const auto run = recorded.read();
+  ASSERT_EQ(run->collectives().size(), 1U);
+  EXPECT_EQ(run->collectives()[0].sequence, 1);
+  EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 1U);
+}
+
+TEST(DeviceRecords, AKernelIsNotThatOfTwoCommunicators) {
+  Recorded recorded{0, 2};
+  ThreadWriter& other = recorded.add(1, 2);
+  for (const char* const group : {"c", "d"}) other.communicator(group, 2, 1), recorded.pen().communicator(group, 2, 0);
+  ThreadWriter& pen = recorded.pen();
+  pen.call(SpanKind::runtime, "cudaLaunchKernelExC", by(4711, 900'000'000, 900'001'000, 5));
+  pen.activity(SpanKind::comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", on_stream(901'000'000, 901'000'500, 9, 5));
+  for (const std::uint64_t uid : {9U, 10U, 11U}) {
+    enqueue(pen, uid, uid == 10 ? "d" : "c");
+    pen.attribute(called_on_key, 4711, Owner::comm(uid));
+    pen.attribute(called_ago_key, 500'000'000, Owner::comm(uid));
+  }
+  const auto run = recorded.read();
+  EXPECT_EQ(run->collectives().size(), 2U) << "of one communicator it may be two operations";
+  EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 1U);
+}
+
+TEST(DeviceRecords, AKernelThatBeganBeforeTheReportIsNotThatOfTheOperation) {
+  Recorded recorded{0, 2};
+  recorded.add(1, 2).communicator("c", 2, 1);
+  ThreadWriter& pen = recorded.pen();
+  pen.communicator("c", 2, 0);
+  pen.call(SpanKind::runtime, "cudaLaunchKernelExC", by(4711, -40'000'000, -39'999'000, 5));
+  pen.activity(SpanKind::comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", on_stream(-30'000'000, -29'000'000, 9, 5));
+  enqueue(pen, 9, "c");
+  pen.attribute(called_on_key, 4711, Owner::comm(9));
+  pen.attribute(called_ago_key, 1'000'000'000, Owner::comm(9));
+  const auto run = recorded.read();
+  EXPECT_TRUE(run->collectives().empty());
+  EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 1U);
 }
 
 TEST(DeviceRecords, WithoutAKernelTheChannelsTellWhenACollectiveRan) {

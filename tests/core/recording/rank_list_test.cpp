@@ -32,9 +32,10 @@ TEST(RankList, HasRunsWhereAllRanksAreTooLongForATextOfARecording) {
 }
 
 TEST(RankList, RefusesWhatIsNone) {
-  for (const char* text : {"x", "1,,2", "1-", "5-2", "1-9:0", "1;2", "0-4294967295", "-3"})
+  for (const char* text :
+       {"x", "1,,2", "1-", "5-2", "1-9:0", "1;2", "0-4294967295", "-3", "16777216", "16777200-16777216:8"})
     EXPECT_FALSE(ranks_in(text)) << text;
-  EXPECT_EQ(ranks_in("4294967290-4294967294:3"), (std::vector{RankId{4294967290}, RankId{4294967293}}));
+  EXPECT_EQ(ranks_in("16777210-16777215:3"), (std::vector{RankId{16777210}, RankId{16777213}}));
 }
 
 }  // namespace

@@ -10,7 +10,9 @@
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <future>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -26,6 +28,7 @@ using c10d::ProcessGroupNCCL;
 using GroupPtr = c10::intrusive_ptr<ProcessGroupNCCL>;
 
 constexpr std::chrono::microseconds poll_interval{100};  // each asks CUDA
+constexpr std::chrono::seconds patience_of_destruction{5};
 constexpr int tag = 0;
 
 // After one operation has failed nobody waits for the others: the process is going to end.
@@ -170,16 +173,30 @@ class NcclTransport final : public Transport {
     if (const std::exception_ptr failure = work.exception()) std::rethrow_exception(failure);
   }
 
+  /// Takes a communicator down on a thread of its own, which may outlive the caller, and all of this with it.
+  struct Ending {
+    GroupPtr group;
+    std::promise<void> done{};
+    std::thread thread{};
+  };
+
+  /// NCCL destroys a communicator only when the other ranks of its host do so, too (v2.28.9 src/proxy.cc,
+  /// ncclProxyService: it serves until no peer is connected). Where a rank begins with another communicator, both would
+  /// wait for ever: whoever has waited for long goes on with the next one.
   static void end(GroupPtr group) {
-    if (one_has_failed.load()) {
-      (void)group.release();
-    } else {
+    if (one_has_failed.load()) return static_cast<void>(group.release());
+    auto ending = std::make_unique<Ending>(Ending{.group = std::move(group)});
+    std::future<void> done = ending->done.get_future();
+    ending->thread = std::thread{[one = ending.get()] {
       try {
-        group->shutdown();
+        one->group->shutdown();
       } catch (const std::exception&) {  // of a GPU that has failed: the process ends with it
-        (void)group.release();
+        (void)one->group.release();
       }
-    }
+      one->done.set_value();
+    }};
+    if (done.wait_for(patience_of_destruction) != std::future_status::ready) return static_cast<void>(ending.release());
+    ending->thread.join();
   }
 
   GroupSeat seat_;

@@ -12,13 +12,11 @@
 
 #include "rankscope/analyzer/progress.h"
 #include "rankscope/core/model/run_parts.h"
+#include "rankscope/core/most_ranks.h"
 #include "rankscope/core/result.h"
 #include "rankscope/core/secrets.h"
 
 namespace rankscope::analyzer {
-
-/// Ranks of foreign traces are below it; what claims more is damaged.
-inline constexpr std::int64_t most_ranks = 1 << 24;
 
 /// Reads "FILE=RANK,FILE=RANK", as --rank-map has it, into ImportOptions::rank_map; `usage` for anything else.
 [[nodiscard]] Result<std::map<std::string, std::uint32_t>> rank_map_from(std::string_view text);

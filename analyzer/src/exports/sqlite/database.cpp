@@ -31,14 +31,16 @@ Result<void> SqliteDatabase::finish(const std::filesystem::path& shown) {
   return fail(ErrorKind::cannot_write, format("cannot write {}: {}; nothing was written", shown.string(), error_));
 }
 
-SqliteInsert::SqliteInsert(SqliteDatabase& database, const char* sql) : database_(database) {
+SqliteInsert::SqliteInsert(SqliteDatabase& database, const std::string& sql) : database_(database) {
   if (database.failed()) return;
   sqlite3_stmt* statement = nullptr;
-  database.check(sqlite3_prepare_v3(database.handle_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr));
+  database.check(
+      sqlite3_prepare_v3(database.handle_.get(), sql.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr));
   statement_.reset(statement);
 }
 
-void SqliteInsert::step() {
+void SqliteInsert::add() {
+  if (database_.failed()) return;
   database_.check(sqlite3_step(statement_.get()));
   sqlite3_reset(statement_.get());
 }

@@ -36,39 +36,25 @@ class SqliteDatabase {
   std::string error_;
 };
 
-/// A prepared INSERT; each call adds a row with one value per `?` of the statement.
+/// A prepared INSERT for rows of this many values; set() one after the other, then add().
 class SqliteInsert {
  public:
-  SqliteInsert(SqliteDatabase& database, const char* sql);
+  SqliteInsert(SqliteDatabase& database, const std::string& sql);
 
-  template <class... Values>
-  void operator()(const Values&... values) {
-    if (database_.failed()) return;
-    int place = 0;
-    (bind(++place, values), ...);
-    step();
+  void set(int place, std::int64_t value) { sqlite3_bind_int64(statement_.get(), place, value); }
+  void set(int place, double value) { sqlite3_bind_double(statement_.get(), place, value); }
+  void set(int place, std::nullopt_t) { sqlite3_bind_null(statement_.get(), place); }
+  /// The text must live until the row is added.
+  void set(int place, std::string_view value) {
+    sqlite3_bind_text64(statement_.get(), place, value.data(), value.size(), SQLITE_STATIC, SQLITE_UTF8);
   }
+  /// Adds the row.
+  void add();
 
  private:
   struct Finalizer {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
-  void bind(int place, std::int64_t value) { sqlite3_bind_int64(statement_.get(), place, value); }
-  void bind(int place, double value) { sqlite3_bind_double(statement_.get(), place, value); }
-  void bind(int place, std::nullopt_t) { sqlite3_bind_null(statement_.get(), place); }
-  /// The text must live until the row is added, which it does.
-  void bind(int place, std::string_view value) {
-    sqlite3_bind_text(statement_.get(), place, value.data(), static_cast<int>(value.size()), SQLITE_STATIC);
-  }
-  template <class Value>
-  void bind(int place, const std::optional<Value>& value) {
-    if (value) {
-      bind(place, *value);
-    } else {
-      bind(place, std::nullopt);
-    }
-  }
-  void step();
 
   SqliteDatabase& database_;
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;

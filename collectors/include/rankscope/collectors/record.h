@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,20 @@ enum class Talk : std::uint8_t { quiet, normal, verbose };  ///< on stderr
 enum class Otherwise : std::uint8_t { fail, run };          ///< --or-run: what to do if nothing can be recorded
 enum class Gpus : std::uint8_t { may_be_used, not_used };   ///< by the command; what is not used is not missed
 
+/// A process of a rank that stands still.
+struct HungProcess {
+  std::int64_t rank = 0;
+  std::int64_t pid = 0;
+  std::string host{};
+};
+/// A verdict on a job that stands still.
+struct HangSeen {
+  bool stuck = true;                     ///< false: all that is open has only just begun, or nobody waits
+  std::string headline{};                ///< a sentence
+  std::string text{};                    ///< what stderr shows
+  std::vector<HungProcess> processes{};  ///< whose stacks are of interest, on any host
+};
+
 /// What `record` is told, on its command line or by the verb `train`.
 struct RecordOptions {
   std::vector<std::string> command{};
@@ -35,8 +50,12 @@ struct RecordOptions {
   std::string nccl{};         ///< as nccl_levels_from reads; empty: collectives, sends and receives
   std::string cuda_graphs{};  ///< "node" (each kernel of a graph), "graph" (a launch as a whole); empty: node
   std::string pm_sampling{};  ///< samples per second of the GPUs' counters; empty: only if `collect` names pm
+  std::string budget{};       ///< "1%", how much longer a step may become; "off": no limit; empty: 1%
   std::string toggle{};       ///< what switches the recording: signal "USR1", "USR2"; "cuda"; empty: it is on
   double duration_s = 0;      ///< 0 = to the end
+  double hang_after_s = 0;    ///< judge the job if no rank moves for so long; 0 = never
+  std::string on_hang{};      ///< a shell command to run then; empty: none
+  std::function<HangSeen(const std::filesystem::path& out)> judge_hang{};  ///< set if hang_after_s is
   DetailSet details{};
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;

@@ -9,6 +9,7 @@
 namespace rankscope::inject::cupti {
 namespace {
 
+using collectors::cupti::driver_launches;
 using collectors::cupti::Functions;
 using collectors::cupti::Kind;
 namespace result = collectors::cupti::result;
@@ -27,7 +28,25 @@ void leave_out_idle_calls(const Functions& call) {
   if (call.enable_all_sync_records != nullptr) call.enable_all_sync_records(0);
 }
 
+constexpr std::uint32_t most_calls = 1024;  // of a domain; a version refuses the numbers that it lacks
+
 }  // namespace
+
+void Kinds::leave_out_calls(const Functions& call) const {
+  leave_out_idle_calls(call);
+  if (!thinned_) return;
+  for (std::uint32_t number = 1; number < most_calls; ++number) {
+    call.enable_runtime_call(number, 0);
+    if (std::ranges::find(driver_launches, number) == driver_launches.end()) call.enable_driver_call(number, 0);
+  }
+}
+
+bool Kinds::thin(const Functions& call) {
+  if (call.enable_runtime_call == nullptr || call.enable_driver_call == nullptr) return false;
+  thinned_ = true;
+  if (!resting_) leave_out_calls(call);
+  return true;
+}
 
 std::string Kinds::add(const Functions& call, Kind kind, Existing existing) {
   const auto number = static_cast<std::uint32_t>(kind);
@@ -43,8 +62,8 @@ std::string Kinds::enable(const Functions& call) {
     const std::string refused = add(call, kind, existing);
     if (problem.empty()) problem = refused;
   };
-  ask(Kind::device, Existing::tell);
-  ask(Kind::context, Existing::tell);
+  for (const Kind kind : {Kind::device, Kind::context})
+    if (!add(call, kind, Existing::tell).empty()) refused_at_first_.push_back(kind);
   for (const Kind kind : always) ask(kind);
   for (const Kind kind : of_threads) ask(kind);
   if (asked_graph_level() == collectors::GraphLevel::graph) ask(Kind::graph_trace);  // in place of its kernels
@@ -53,6 +72,19 @@ std::string Kinds::enable(const Functions& call) {
     ask(Kind::memory_pool);
   }
   leave_out_idle_calls(call);
+  return problem;
+}
+
+std::string Kinds::ask_again(const Functions& call) {
+  if (refused_at_first_.empty()) return {};
+  std::string problem;
+  std::erase_if(refused_at_first_, [&](Kind kind) {
+    const std::string refused = add(call, kind, Existing::tell);
+    if (problem.empty()) problem = refused;
+    return refused.empty();
+  });
+  if (++attempts_ < most_attempts) return {};
+  refused_at_first_.clear();
   return problem;
 }
 
@@ -65,7 +97,7 @@ void Kinds::rest(const Functions& call) {
 void Kinds::wake(const Functions& call) {
   for (const Kind kind : of_threads)
     if (has(kind)) call.enable(static_cast<std::uint32_t>(kind));
-  leave_out_idle_calls(call);
+  leave_out_calls(call);
   resting_ = false;
 }
 

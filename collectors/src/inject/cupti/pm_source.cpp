@@ -117,14 +117,15 @@ void begin(Source& own, Gpu& gpu) {
   describe(gpu);
 }
 
-/// A GPU is sampled from its first use on by the first process that used it: there is one set of counters.
+/// A GPU is sampled from its first use on by the first process that used it: there is one set of counters. Where nobody
+/// can claim it, CUPTI refuses all but the first.
 void look_for_gpus(Source& own) {
   if (own.gpus.empty())
     for (CudaDevice& device : own.driver->devices()) own.gpus.push_back({.device = std::move(device)});
   for (Gpu& gpu : own.gpus) {
     if (gpu.sampler != nullptr || gpu.given_up || !own.driver->is_used(gpu.device.ordinal)) continue;
     gpu.claim = Claim{recorder_state().settings.segments + "/sampled-" + gpu.device.uuid};
-    if (gpu.claim.held()) begin(own, gpu);
+    if (gpu.claim.held() || gpu.claim.error() != 0) begin(own, gpu);
     if (gpu.given_up) gpu.claim = {};
   }
 }
@@ -185,8 +186,10 @@ void finish_at_exit() {
 
 /// A sentence if it is not possible.
 std::string prepare(Source& own) {
-  own.library = collectors::cupti::load_library();
+  own.library = collectors::cupti::load_library({}, collectors::cupti::Driver::being_initialised);
   if (!own.library.problem.empty()) return own.library.problem;
+  const std::string refusal = collectors::cupti::sampling_refusal_of(own.library.version);
+  if (!refusal.empty()) return refusal;
   own.sampling = collectors::cupti::find_pm_functions(own.library.path);
   if (!own.sampling.problem.empty()) return own.sampling.problem;
   own.driver = std::make_unique<CudaDriver>();

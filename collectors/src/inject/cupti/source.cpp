@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "cupti/library.h"
+#include "inject/cupti/budget.h"
 #include "inject/cupti/buffers.h"
 #include "inject/cupti/clock.h"
 #include "inject/cupti/deliveries.h"
 #include "inject/cupti/dump.h"
+#include "inject/cupti/keep_budget.h"
 #include "inject/cupti/kinds.h"
 #include "inject/cupti/names.h"
 #include "inject/cupti/pm_source.h"
@@ -54,7 +56,7 @@ constexpr int threads_by_system_id = 1;
 constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 
 /// CUpti_ActivityAttribute.
-enum class Attribute : int { zeroed_buffers = 5, buffer_per_thread = 9 };
+enum class Attribute : int { zeroed_buffers = 5, pinned_buffers = 8, buffer_per_thread = 9 };
 
 /// What decoding one buffer needs; as many as buffers complete at a time.
 struct Session {
@@ -72,6 +74,7 @@ struct Source {
   Subscriber subscriber = nullptr;
   Kinds kinds;  ///< of whoever holds `flushing`
   Deliveries deliveries;
+  Budget budget;
   std::mutex sessions_mutex;
   std::vector<std::unique_ptr<Session>> sessions;
   std::mutex flushing;  ///< never taken by a callback
@@ -138,6 +141,8 @@ void store(Source& own, RecordDecoder& decoder, std::span<std::uint8_t> buffer) 
     if (decoded.shape == Decoded::Shape::unknown) ++unknown;
     if (decoded.shape == Decoded::Shape::call && decoded.call.begin != 0) latest_call = decoded.call.begin;
     if (decoded.shape == Decoded::Shape::call && own.deliveries.take_own(decoded.call.thread)) continue;
+    if (decoded.shape == Decoded::Shape::call && decoded.kind == SpanKind::runtime)
+      own.budget.called(decoded.call.thread, decoded.call.end - decoded.call.begin);
     if (is_wanted(decoded, latest_call)) write(state->pen(), decoded);
     if (count % records_between_refills == 0) ready_chunks();
   }
@@ -279,6 +284,8 @@ void round(Source& own) {
     if (can_tell) own.deliveries.ask();
     call.flush_all(0);
     anchor(call);
+    keep_budget(own.budget, own.kinds, call);
+    if (const std::string refused = own.kinds.ask_again(call); !refused.empty()) say_problem(refused);
     if (can_tell && own.deliveries.are_lost()) say_problem(taken_over);
     if (delivered && !own.kinds.resting()) own.kinds.rest(call);
   });
@@ -319,16 +326,6 @@ void profiler_called(void*, int domain, std::uint32_t number, const void*) {
   });
 }
 
-std::string watch_profiler_calls(const Source& own) {
-  const Functions& call = own.library.call;
-  for (const auto& watched : profiler_calls) {
-    const int status = call.enable_callback(1, own.subscriber, watched.domain, watched.number);
-    if (status != result::success)
-      return "--toggle cuda: CUPTI does not report cudaProfilerStart: " + call.text_of(status);
-  }
-  return {};
-}
-
 void set_attribute(const Functions& call, Attribute attribute, std::uint8_t value) {
   std::size_t size = sizeof value;
   call.set_attribute(static_cast<int>(attribute), &size, &value);  // a version without it does without
@@ -358,6 +355,9 @@ std::string begin(Source& own) {
   call.set_thread_id_type(threads_by_system_id);  // else threads are numbers that nothing else knows
   own.buffers.prepare(Buffers::wanted());
   set_attribute(call, Attribute::zeroed_buffers, 1);
+  // Before 13.0 Update 1, CUDA graphs crash with the other place of CUPTI's own buffers, the memory of the device
+  // (release notes). Refused under confidential computing, which has no such memory.
+  if (own.library.version < version::v13_0_update_1) set_attribute(call, Attribute::pinned_buffers, 1);
   if (own.library.version >= version::v13_0) set_attribute(call, Attribute::buffer_per_thread, 1);
   own.process = getpid();
   if (const int status = call.register_callbacks(buffer_requested, buffer_completed); status != result::success) {
@@ -365,12 +365,13 @@ std::string begin(Source& own) {
     return "CUPTI refused buffers: " + call.text_of(status);
   }
   own.active.store(true);
+  begin_budget(own.budget);
   anchor(call);
   std::atexit(finish_at_exit);
   std::string problem = own.kinds.enable(call);
   say_details(own.kinds);
   if (is_toggled_by_cuda()) {
-    const std::string refused = watch_profiler_calls(own);
+    const std::string refused = watch_profiler_calls(call, own.subscriber);
     if (problem.empty()) problem = refused;
   }
   start_quiet_thread("rankscope-cupti", stack_bytes, keep_flushing);

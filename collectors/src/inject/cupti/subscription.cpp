@@ -39,14 +39,24 @@ Subscription subscribe(const Library& library, Subscriber& subscriber, Callback 
 
 Subscription load_and_subscribe(Library& library, Subscriber& subscriber, Callback callback) {
   Subscription subscription;
-  library = collectors::cupti::load_library([&](const Library& one) {
+  const auto trial = [&](const Library& one) {
     subscription = subscribe(one, subscriber, callback);
     return subscription.status != result::incompatible_driver
                ? std::string{}
                : format("CUPTI {} does not work with the driver of this host ({})", one.version,
                         one.call.text_of(subscription.status));
-  });
+  };
+  library = collectors::cupti::load_library(trial, collectors::cupti::Driver::being_initialised);
   return subscription;
+}
+
+std::string watch_profiler_calls(const Functions& call, Subscriber subscriber) {
+  for (const auto& watched : collectors::cupti::profiler_calls) {
+    const int status = call.enable_callback(1, subscriber, watched.domain, watched.number);
+    if (status != result::success)
+      return "--toggle cuda: CUPTI does not report cudaProfilerStart: " + call.text_of(status);
+  }
+  return {};
 }
 
 std::string problem_of(const Functions& call, const Subscription& subscription) {

@@ -17,6 +17,11 @@ struct Subscription {
                                               collectors::cupti::Subscriber& subscriber,
                                               collectors::cupti::Callback callback);
 
+/// Lets the callback know of the calls that switch the recording, when they begin and when they end. A sentence if that
+/// is refused.
+[[nodiscard]] std::string watch_profiler_calls(const collectors::cupti::Functions& call,
+                                               collectors::cupti::Subscriber subscriber);
+
 /// Why nothing is recorded through CUPTI; empty if it is.
 [[nodiscard]] std::string problem_of(const collectors::cupti::Functions& call, const Subscription& subscription);
 

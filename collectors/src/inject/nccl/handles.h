@@ -19,17 +19,37 @@ inline Tag tag_of(Handle handle) { return static_cast<Tag>(handle & ((1U << tag_
 inline std::uint64_t value_of(Handle handle) { return handle >> tag_bits; }
 inline Handle parent_of(const Event& event) { return reinterpret_cast<std::uintptr_t>(event.parent); }
 
-// Of a call of NCCL's API: the number of the element type, and whether a CUDA graph captures the call.
+// Of a call of NCCL's API: the number of the element type, whether a CUDA graph captures the call, the thread that made
+// the call (Linux numbers threads up to 2^22), and when, in us that start again every 17 minutes.
 
-inline constexpr std::uint64_t captured = 1U << 8;
+inline constexpr std::uint64_t element_mask = 0xFF, captured = 1U << 8;
+inline constexpr unsigned thread_shift = 9, thread_bits = 22, time_shift = thread_shift + thread_bits, time_bits = 30;
+inline constexpr std::uint64_t thread_mask = (1U << thread_bits) - 1, time_mask = (1U << time_bits) - 1;
+static_assert(time_shift + time_bits + tag_bits == 64);
 
-inline Handle call_handle(const Event& call) {
-  return tagged(Tag::call, element_type_index(call.datatype) | (call.is_captured ? captured : 0));
+/// `thread` 0: not known.
+inline Handle call_handle(const Event& call, std::int64_t thread, std::int64_t now_ns) {
+  const auto us = static_cast<std::uint64_t>(now_ns / 1000) & time_mask;
+  const auto by = static_cast<std::uint64_t>(thread);
+  return tagged(Tag::call, element_type_index(call.datatype) | (call.is_captured ? captured : 0) |
+                               (by > thread_mask ? 0 : by << thread_shift) | us << time_shift);
 }
 /// 0: the event belongs to no call.
 inline std::uint32_t element_type_of_call(const Event& event) {
   const Handle parent = parent_of(event);
-  return tag_of(parent) == Tag::call ? static_cast<std::uint32_t>(value_of(parent) & ~captured) : 0;
+  return tag_of(parent) == Tag::call ? static_cast<std::uint32_t>(value_of(parent) & element_mask) : 0;
+}
+/// Who made the call that an event belongs to, and how long ago.
+struct Caller {
+  std::int64_t thread = 0;  ///< 0: not known
+  std::int64_t ago_ns = 0;
+};
+inline Caller caller_of(const Event& event, std::int64_t now_ns) {
+  const Handle parent = parent_of(event);
+  if (tag_of(parent) != Tag::call) return {};
+  const std::uint64_t value = value_of(parent);
+  const std::uint64_t ago_us = (static_cast<std::uint64_t>(now_ns / 1000) - (value >> time_shift)) & time_mask;
+  return {static_cast<std::int64_t>(value >> thread_shift & thread_mask), static_cast<std::int64_t>(ago_us) * 1000};
 }
 
 // Of the group that NCCL makes of what it launches at a time.

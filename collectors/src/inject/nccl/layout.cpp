@@ -30,7 +30,9 @@ constexpr Layout v2{1, 24, 32, {40, 48, 72, 80, 88, 104, 112, 120}, {40, 56, 64,
 constexpr Layout v3{1, 24, 32, {40, 48, 72, 80, 88, 96, 104, 112}, {40, 56, 64, 72, absent}, true, false};
 constexpr Layout v4{1, absent, absent, {24, 32, 56, 64, 72, 80, 88, 96}, {24, 40, 48, 56, 60}, true, true};
 constexpr Layout v5{8, absent, absent, {24, 32, 56, 64, 72, 80, 88, 96}, {24, 40, 48, 56, 60}, true, true};
-constexpr std::array<const Layout*, 6> layouts{&v1, &v2, &v3, &v4, &v5, &v5};
+// Versions 6 and 7 add fields behind those that are read: the kernel variant, the user's tag (v2.31 profiler_v7.h;
+// RCCL's version 7 has no tag).
+constexpr std::array<const Layout*, 7> layouts{&v1, &v2, &v3, &v4, &v5, &v5, &v5};
 
 // Of version 1 (tag v2.23.4) and of nccl.h.
 constexpr std::array<std::string_view, 8> functions{"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
@@ -130,7 +132,7 @@ void read_ce_coll(const void* from, Event& event) {
 }  // namespace
 
 Event read_event(const void* descriptor, int version) {
-  const Layout& layout = *layouts[static_cast<std::size_t>(std::clamp(version, 1, 6) - 1)];
+  const Layout& layout = *layouts[static_cast<std::size_t>(std::clamp<int>(version, 1, layouts.size()) - 1)];
   Event event;
   // One byte in the first versions: the seven behind it are padding.
   event.type = layout.type_bytes == 1 ? read<std::uint8_t>(descriptor, 0) : read<std::uint64_t>(descriptor, 0);

@@ -1,6 +1,6 @@
 // What NCCL hands to a profiler plugin, as offsets into the event descriptors of each version of the interface
-// (measured with offsetof on x86-64; the same in every NCCL from 2.23 to 2.30). Declared here: NCCL's headers are not
-// needed.
+// (measured with offsetof on x86-64; the same in every NCCL from 2.23 to 2.32, and in RCCL). Declared here: NCCL's
+// headers are not needed.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ inline constexpr std::uint64_t group_api = 1 << 8;
 inline constexpr std::uint64_t coll_api = 1 << 9;
 inline constexpr std::uint64_t p2p_api = 1 << 10;
 inline constexpr std::uint64_t kernel_launch = 1 << 11;
-inline constexpr std::uint64_t ce_coll = 1 << 12;  ///< by the copy engines
-inline constexpr std::uint64_t last_known = 1 << 14;
+inline constexpr std::uint64_t ce_coll = 1 << 12;     ///< by the copy engines
+inline constexpr std::uint64_t last_known = 1 << 15;  ///< phases of symmetric kernels, which are not asked for
 }  // namespace event_type
 
 /// States of recordEventState that are read.
@@ -62,7 +62,7 @@ struct Event {
   bool is_captured = false;  ///< of a call: it becomes a part of a CUDA graph
 };
 
-/// `version` 1 to 6.
+/// `version` 1 to 7.
 [[nodiscard]] Event read_event(const void* descriptor, int version);
 
 /// A number of the state arguments: bytes moved so far of a proxy step, or the stop time of a kernel channel in

@@ -18,7 +18,8 @@ struct OpenEvent {
   std::uint64_t uid = 0;                     ///< of the operation it is a part of; 0 = not known
   std::uint64_t range = 0;                   ///< of a proxy operation: the range's handle; 0 = it is not stored
   std::uint64_t parent = 0;                  ///< of a step: the handle of its proxy operation
-  std::uint64_t gpu_begin = 0, gpu_end = 0;  ///< of a kernel channel
+  std::uint64_t gpu_begin = 0, gpu_end = 0;  ///< of a kernel channel, in ns
+  std::uint64_t ns_per_count = 1;            ///< of the timer that tells them
   std::int64_t since_ns = 0;                 ///< of a step: when its wait began
   Wait wait = own_gpu;
   std::int64_t steps = 0;

@@ -1,6 +1,6 @@
 // The tables that NCCL looks up in a profiler plugin. It takes the newest one that it knows, so that every NCCL
-// from 2.23 to 2.30 finds the version it was built with; its own adapters for older ones lose the communicator's
-// identity, except that of 2.31 and later, which has version 7, for version 6.
+// from 2.23 to 2.32 finds the version it was built with: NCCL's own adapters for older ones lose the communicator's
+// identity. RCCL looks up the same tables.
 #include "inject/nccl/source.h"
 
 namespace rankscope::inject::nccl {
@@ -87,4 +87,5 @@ RANKSCOPE_EXPORTED nccl::Table<nccl::InitV1> ncclProfiler_v3 = nccl::table<3>(&n
 RANKSCOPE_EXPORTED nccl::Table<nccl::InitV4> ncclProfiler_v4 = nccl::table<4>(&nccl::init_named<4>);
 RANKSCOPE_EXPORTED nccl::Table<nccl::InitV5> ncclProfiler_v5 = nccl::table<5>(&nccl::init_numbered<5>);
 RANKSCOPE_EXPORTED nccl::Table<nccl::InitV5> ncclProfiler_v6 = nccl::table<6>(&nccl::init_numbered<6>);
+RANKSCOPE_EXPORTED nccl::Table<nccl::InitV5> ncclProfiler_v7 = nccl::table<7>(&nccl::init_numbered<7>);
 }

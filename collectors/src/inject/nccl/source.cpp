@@ -19,47 +19,6 @@
 namespace rankscope::inject::nccl {
 namespace {
 
-// Ties the accelerator's timer to the clock of the recording.
-
-/// NCCL's proxy sees the time at which a channel started a little after it did; the smallest delay of a second is the
-/// best one to set the clock by, and becomes an anchor.
-class GlobalTimer {
- public:
-  /// `gpu_ns` lies before now. Called on any proxy thread; where two come at once, one is left out.
-  void saw(recording::ThreadWriter& pen, std::int64_t gpu_ns);
-
- private:
-  static constexpr std::int64_t window_ns = 1'000'000'000;
-  std::atomic_flag busy_ = ATOMIC_FLAG_INIT;
-  std::int64_t window_begin_ = 0;  ///< CLOCK_MONOTONIC; 0 = nothing was seen yet
-  std::int64_t best_delay_ = 0;    ///< host - accelerator, ns
-  std::int64_t best_gpu_ns_ = 0;
-  std::uint64_t best_ticks_ = 0;
-};
-
-void GlobalTimer::saw(recording::ThreadWriter& pen, std::int64_t gpu_ns) {
-  static const recording::TickClock clock = recording::TickClock::detect();
-  if (busy_.test_and_set(std::memory_order_acquire)) return;
-  const std::uint64_t ticks = clock.now();
-  const auto now = static_cast<std::int64_t>(recording::TickClock::now_monotonic());
-  const std::int64_t delay = now - gpu_ns;
-  const bool is_first = window_begin_ == 0;
-  if (!is_first && now - window_begin_ >= window_ns)
-    pen.anchor(recording::ForeignClock::globaltimer, best_ticks_, best_gpu_ns_);
-  if (is_first || now - window_begin_ >= window_ns) {
-    window_begin_ = now;
-    best_delay_ = INT64_MAX;
-  }
-  if (delay < best_delay_) {
-    best_delay_ = delay;
-    best_gpu_ns_ = gpu_ns;
-    best_ticks_ = ticks;
-  }
-  // At once, so that a process that dies early has one, too.
-  if (is_first) pen.anchor(recording::ForeignClock::globaltimer, ticks, gpu_ns);
-  busy_.clear(std::memory_order_release);
-}
-
 using recording::Owner;
 using recording::ThreadWriter;
 
@@ -68,7 +27,6 @@ constexpr std::uint64_t own_numbers = std::uint64_t{0x4E43} << 40;
 std::atomic<std::uint64_t> next_number{own_numbers};
 
 OpenEvents open_events;
-GlobalTimer global_timer;
 
 std::int64_t now_ns() { return static_cast<std::int64_t>(recording::TickClock::now_monotonic()); }
 
@@ -119,6 +77,18 @@ std::string_view type_of(const Event& event) {
   return element_type(of_call != 0 ? of_call : element_type_index(event.datatype)).name;
 }
 
+/// NCCL reports on a thread of CUDA where it launches a host function for its proxy (src/enqueue.cc,
+/// ncclLaunchPrepare): with CUDA_LAUNCH_BLOCKING, for CUDA graphs, and beside graphs of the communicator
+/// (2.23.4, 2.26.2: while one exists; from 2.27.7 on while an earlier host function is pending). The kernel is launched
+/// by the thread that called NCCL.
+void tell_caller(ThreadWriter& to, const Event& event, Owner owner) {
+  const ThreadState* const state = here();
+  const Caller caller = caller_of(event, now_ns());
+  if (state == nullptr || caller.thread == 0 || caller.thread == state->os_thread() || is_of_graph(event)) return;
+  to.attribute(recording::called_on_key, caller.thread, owner);
+  to.attribute(recording::called_ago_key, caller.ago_ns, owner);
+}
+
 void describe(ThreadWriter& to, const Communicator& communicator, const Event& event, Owner owner) {
   if (!event.algorithm.empty()) to.attribute("algorithm", event.algorithm, owner);
   if (!event.protocol.empty()) to.attribute("protocol", event.protocol, owner);
@@ -145,6 +115,7 @@ Handle start_operation(Communicator& communicator, const Event& event) {
                      .dtype = type_of(event),
                      .members = "",
                      .peer = event.root});
+  tell_caller(*to, event, Owner::comm(uid));
   describe(*to, communicator, event, Owner::comm(uid));
   return tagged(Tag::operation, uid);
 }
@@ -193,15 +164,22 @@ Handle start_proxy_step(const Event& event) {
                .wait = first});
 }
 
-Handle start_channel(const Event& event) {
+Noticed noticed(std::uint64_t gpu_ns) {
+  static const recording::TickClock clock = recording::TickClock::detect();
+  return {clock.now(), now_ns(), static_cast<std::int64_t>(gpu_ns)};
+}
+
+Handle start_channel(Communicator& communicator, const Event& event) {
   const std::uint64_t uid = operation_above(event);
   ThreadWriter* const to = pen();
   if (to == nullptr || uid == 0) return 0;
-  if (event.gpu_time != 0)
-    global_timer.saw(*to, static_cast<std::int64_t>(event.gpu_time));
-  else
-    to->comm_started(uid);
-  return open({.kind = OpenEvent::Kind::kernel_channel, .uid = uid, .gpu_begin = event.gpu_time});
+  const std::uint64_t began_ns = event.gpu_time * communicator.timer.ns_per_count();
+  const bool is_timed = began_ns != 0 && communicator.timer.saw(*to, noticed(began_ns));
+  if (!is_timed) to->comm_started(uid);
+  return open({.kind = OpenEvent::Kind::kernel_channel,
+               .uid = uid,
+               .gpu_begin = is_timed ? began_ns : 0,
+               .ns_per_count = communicator.timer.ns_per_count()});
 }
 
 void stop_proxy_operation(ThreadWriter& to, const OpenEvent& event) {
@@ -288,6 +266,11 @@ std::uint64_t mask_of(collectors::NcclLevels levels) {
   return mask;
 }
 
+Handle start_call(const Event& event) {
+  const ThreadState* const state = here();
+  return call_handle(event, state == nullptr ? 0 : state->os_thread(), now_ns());
+}
+
 Handle start_known(Communicator& communicator, const Event& event, Handle held) {
   switch (event.type) {
     case event_type::group:
@@ -302,13 +285,13 @@ Handle start_known(Communicator& communicator, const Event& event, Handle held) 
       return start_operation(communicator, event);
     case event_type::coll_api:
     case event_type::p2p_api:
-      return call_handle(event);
+      return start_call(event);
     case event_type::proxy_op:
       return start_proxy_operation(event);
     case event_type::proxy_step:
       return start_proxy_step(event);
     case event_type::kernel_channel:
-      return start_channel(event);
+      return start_channel(communicator, event);
     default:
       if (event.type > event_type::last_known) count(Trouble::activities_unknown);
       return 0;
@@ -329,6 +312,7 @@ Communicator* introduce(const Introduction& introduction, int version, int* mask
       communicator->rank = introduction.rank;
       identify(*communicator, introduction.hash, introduction.name);
     }
+    if (is_rccl()) communicator->timer.counts_ticks();
     open_segment();
     learn_rank(introduction.rank, introduction.ranks);
     if (ThreadState* const state = here()) {
@@ -358,7 +342,7 @@ void change_state(Handle handle, int state, const void* arguments, int version) 
   OpenEvent* const event = open_events.find(value_of(handle));
   if (event == nullptr) return;
   if (event->kind == OpenEvent::Kind::kernel_channel && state == static_cast<int>(State::kernel_channel_stop)) {
-    event->gpu_end = read_state_number(arguments, version, State::kernel_channel_stop);
+    event->gpu_end = read_state_number(arguments, version, State::kernel_channel_stop) * event->ns_per_count;
   } else if (event->kind == OpenEvent::Kind::proxy_step && is_wait(state)) {
     account(*event, now_ns());
     event->wait = wait_of(static_cast<State>(state));

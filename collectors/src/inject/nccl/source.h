@@ -8,6 +8,7 @@
 
 #include "inject/nccl/handles.h"
 #include "inject/nccl/sequence.h"
+#include "inject/nccl/timer.h"
 
 namespace rankscope::inject::nccl {
 
@@ -22,6 +23,7 @@ struct Communicator {
   std::mutex naming;          ///< of the threads that see its first events at a time, up to version 3
   std::atomic<bool> identified{false};
   SequenceNumbers sequence;
+  CommTimer timer{timer_of_process()};
   std::atomic<std::uint64_t> announced{0};  ///< generation of the recording that knows it
 };
 
@@ -33,7 +35,7 @@ struct Introduction {
   int rank = -1;
 };
 
-/// Returns null, with a mask of 0, where nothing is to be recorded. `version` 1 to 6.
+/// Returns null, with a mask of 0, where nothing is to be recorded. `version` 1 to 7.
 Communicator* introduce(const Introduction& introduction, int version, int* mask) noexcept;
 
 /// 0: nothing is to be recorded of it, or there is no room. `held` is the handle that NCCL still has where it will put

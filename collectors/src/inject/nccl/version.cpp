@@ -12,13 +12,14 @@
 namespace rankscope::inject::nccl {
 namespace {
 
-/// Path of the libnccl that the process has; empty: none, or it is a part of another library.
+/// Path of the libnccl or librccl that the process has; empty: none, or it is a part of another library.
 std::string loaded_library() {
   std::string found;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* into) {
         const std::string_view path = info->dlpi_name == nullptr ? std::string_view{} : info->dlpi_name;
-        if (path.substr(path.rfind('/') + 1).starts_with("libnccl.so")) *static_cast<std::string*>(into) = path;
+        const std::string_view name = path.substr(path.rfind('/') + 1);
+        if (name.starts_with("libnccl.so") || name.starts_with("librccl.so")) *static_cast<std::string*>(into) = path;
         return 0;
       },
       &found);
@@ -37,7 +38,9 @@ int version() {
 }
 
 std::string text_of(int number) {
-  return number == 0 ? "unknown" : format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
+  const std::string text =
+      number == 0 ? "unknown" : format("{}.{}.{}", number / 10'000, number / 100 % 100, number % 100);
+  return is_rccl() ? text + " (RCCL)" : text;
 }
 
 /// Takes only "lib….so" as it stands and makes "libnccl-profiler-….so" of all else, paths too (NVIDIA/nccl v2.27.3-1
@@ -45,6 +48,10 @@ std::string text_of(int number) {
 constexpr int takes_no_path = 22703;
 
 }  // namespace
+
+bool is_rccl() noexcept {
+  return guarded([] { return loaded_library().find("librccl.so") != std::string::npos; });
+}
 
 void report_version(recording::ThreadWriter& pen) noexcept {
   static OncePerSegment once;

@@ -3,7 +3,8 @@
 
 namespace rankscope::inject {
 
-/// Begins to sample on a thread of its own, if this is the first rank of the host. Once per process.
+/// Begins to sample on a thread of its own, if this may be the first rank of the host and no other process samples.
+/// Once per process.
 void start_nvml() noexcept;
 
 }  // namespace rankscope::inject

@@ -217,6 +217,11 @@ collectors::GraphLevel asked_graph_level() noexcept {
   return recorder_state().settings.cuda_graphs;
 }
 
+double asked_budget() noexcept {
+  initialise();
+  return recorder_state().settings.budget;
+}
+
 bool is_toggled_by_cuda() noexcept {
   initialise();
   return recorder_state().settings.toggled == collectors::ToggledBy::cuda;
@@ -297,11 +302,13 @@ void count_failed_source() noexcept {
 void count_failure() noexcept { count(Trouble::calls_failed); }
 
 void write_troubles(recording::ThreadWriter& pen, std::array<std::uint64_t, trouble_count>& written) {
-  constexpr std::array<std::string_view, trouble_count> names{
-      "payloads_undecoded",      "nvtx_ranges_interleaved", "nvtx_ranges_too_deep", "recorder_calls_failed",
-      "activities_dropped",      "activities_unknown",      "comm_events_dropped",  "sources_failed",
-      "pm_samples_dropped",      "pm_metrics_left_out",     "gpu_clocks_held",      "comm_groups_unknown",
-      "recorder_threads_refused"};
+  constexpr std::array<std::string_view, trouble_count> names{"payloads_undecoded",       "nvtx_ranges_interleaved",
+                                                              "nvtx_ranges_too_deep",     "recorder_calls_failed",
+                                                              "activities_dropped",       "activities_unknown",
+                                                              "comm_events_dropped",      "sources_failed",
+                                                              "pm_samples_dropped",       "pm_metrics_left_out",
+                                                              "gpu_clocks_held",          "comm_groups_unknown",
+                                                              "recorder_threads_refused", "calls_thinned"};
   for (std::size_t i = 0; i < trouble_count; ++i) {
     const std::uint64_t now = recorder_state().troubles[i].load(std::memory_order_relaxed);
     if (now == written[i]) continue;

@@ -25,6 +25,9 @@ void initialise() noexcept;
 /// What the user wants to know of launches of CUDA graphs.
 [[nodiscard]] collectors::GraphLevel asked_graph_level() noexcept;
 
+/// How much longer recording may make a step: 0.01 for one hundredth; 0: there is no limit.
+[[nodiscard]] double asked_budget() noexcept;
+
 /// cudaProfilerStart and cudaProfilerStop switch the recording.
 [[nodiscard]] bool is_toggled_by_cuda() noexcept;
 
@@ -52,8 +55,9 @@ enum class Trouble : std::uint8_t {
   gpu_clocks_held,
   comm_groups_unknown,
   threads_refused,
+  calls_thinned,
 };
-inline constexpr std::size_t trouble_count = 13;
+inline constexpr std::size_t trouble_count = 14;
 void count(Trouble trouble, std::uint64_t amount = 1) noexcept;
 /// Counts a source that could not record, unless nobody asked for it by name and the host has no GPU to record.
 void count_failed_source() noexcept;

@@ -1,5 +1,7 @@
 #include "inject/recorder/thread_state.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -76,6 +78,11 @@ class OptimizerSteps {
 
 ThreadState::ThreadState() = default;
 ThreadState::~ThreadState() = default;
+
+void ThreadState::give(std::unique_ptr<recording::ThreadWriter> pen) {
+  pen_ = std::move(pen);
+  os_thread_ = gettid();
+}
 
 int ThreadState::push(DomainKey domain, SpanKind kind, std::string_view name, WindowControl::MarkedBy marked_by) {
   if (gate.counts_steps.load(std::memory_order_relaxed) && step_level_ == no_step) [[unlikely]] {

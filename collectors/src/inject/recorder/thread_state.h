@@ -44,7 +44,10 @@ class ThreadState {
     return depth_ > 0 && depth_ <= max_depth && open_[depth_ - 1] == (bits_of(domain) | stored);
   }
   [[nodiscard]] recording::ThreadWriter& pen() { return *pen_; }
-  void give(std::unique_ptr<recording::ThreadWriter> pen) { pen_ = std::move(pen); }
+  /// For the calling thread.
+  void give(std::unique_ptr<recording::ThreadWriter> pen);
+  /// As gettid() tells it.
+  [[nodiscard]] std::int64_t os_thread() const { return os_thread_; }
   /// In the child of a fork: the pen belongs to the parent's file. What is open there is not stored here.
   void forget_parent();
 
@@ -62,6 +65,7 @@ class ThreadState {
   int close_below(DomainKey domain);
 
   std::unique_ptr<recording::ThreadWriter> pen_;
+  std::int64_t os_thread_ = 0;
   std::uint32_t depth_ = 0;
   std::uint32_t step_level_ = no_step;  // level of the open step that moves the window
   static constexpr std::uint32_t no_step = 0xFFFFFFFF;

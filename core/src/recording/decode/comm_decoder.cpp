@@ -12,6 +12,7 @@ namespace rankscope::recording {
 namespace {
 
 constexpr std::size_t fewest_members = 2;
+constexpr std::int64_t longest_ago_ns = (std::int64_t{1} << 30) * 1000;  // the recorder knows no longer times
 
 }  // namespace
 
@@ -129,7 +130,14 @@ void CommDecoder::device_times(const Record& record) {
 }
 
 void CommDecoder::attribute(std::uint64_t uid, StringId key, AttributeValue value) {
-  open_[uid].attributes.push_back({key, value});
+  Open& open = open_[uid];
+  const bool of_library = open.in_communicator && value.kind == AttributeKind::number;  // programs name theirs freely
+  if (of_library && builder_.text(key) == called_on_key)
+    open.called_on = value.number;
+  else if (of_library && builder_.text(key) == called_ago_key)
+    open.called_ago_ns = std::clamp<std::int64_t>(value.number, 0, longest_ago_ns);
+  else
+    open.attributes.push_back({key, value});
 }
 
 void CommDecoder::finish(const DeviceDecoder& devices, const Ending& ending) {
@@ -138,6 +146,8 @@ void CommDecoder::finish(const DeviceDecoder& devices, const Ending& ending) {
     join = join_reports();
     count_unjoined(join);
   }
+  for (const auto& [uid, open] : open_)
+    if (open.is_enqueued && open.called_on != 0) calls_.add(open.called_on, called_at(open));
   const Sources from{devices, ending};
   for (const auto& [uid, open] : open_) {
     const auto parts = join.by_announced.find(uid);
@@ -163,7 +173,7 @@ CommJoin CommDecoder::join_reports() const {
                          .peer = peer.is_set() ? std::int64_t{peer.value} : -1,
                          .communicator = open.group_name,
                          .enqueued = enqueued.ticks,
-                         .enqueued_on = open.os_thread});
+                         .enqueued_on = open.called_on != 0 ? open.called_on : open.os_thread});
     } else {
       announced.push_back({.uid = uid,
                            .op = op,
@@ -236,8 +246,12 @@ NewCollective CommDecoder::row_of(const Open& open) const {
   row.sequence = open.enqueued.sequence;
   row.bytes = open.enqueued.bytes;
   row.peer = open.enqueued.peer;
-  row.enqueued = clock_.run_time(open.enqueued.ticks);
+  row.enqueued = called_at(open);
   return row;
+}
+
+RunTime CommDecoder::called_at(const Open& open) const {
+  return clock_.run_time(open.enqueued.ticks) - nanoseconds{open.called_ago_ns};
 }
 
 void CommDecoder::add_announced(const Open& open, const Sources& from) {
@@ -306,16 +320,28 @@ RankId CommDecoder::rank_of_peer(const Open& open) const {
   return communicators_.rank_of(builder_.text(open.group_name), open.enqueued.peer);
 }
 
+// NCCL reports an operation before its kernel can begin, and after all calls of its group. So what its caller called
+// after the report has kernels of its own; and no kernel is that of two communicators.
+std::optional<DeviceDecoder::Work> CommDecoder::kernel_of_caller(const Open& open, RunTime reported,
+                                                                 const DeviceDecoder& devices) const {
+  const TimeRange launched{called_at(open), calls_.next_after(open.called_on, reported)};
+  const auto kernel = devices.comm_launched_in(open.called_on, launched, reported);
+  const auto owner = kernel ? owned_.find(kernel->ticket) : owned_.end();
+  return owner == owned_.end() || owner->second == open.group_name ? kernel : std::nullopt;
+}
+
 // A communication library says when an operation was enqueued; its kernel shows when it ran, else its channels, else
-// its network operations.
+// its network operations. A thread of CUDA that reports launches nothing: the kernel is that of the thread that called.
 std::optional<CommDecoder::Ran> CommDecoder::ran(const Open& open, const Sources& from) {
   const RunTime enqueued = clock_.run_time(open.enqueued.ticks);
-  const auto kernel = from.devices.comm_launched_before(open.os_thread, enqueued);
+  auto kernel = from.devices.comm_launched_before(open.os_thread, enqueued);
+  if (!kernel && open.called_on != 0) kernel = kernel_of_caller(open, enqueued, from.devices);
   const auto time = kernel ? std::optional{kernel->time} : carried_out(open, from.devices);
   if (!time) return std::nullopt;
   Ran result{*time, kernel ? kernel->lane : library_lane(open.group_name, from.ending.process)};
   if (!kernel) result.ticket = builder_.add_span(result.lane, SpanKind::comm, open.op, *time);
-  if (kernel && owned_.try_emplace(kernel->ticket, true).second) result.ticket = kernel->ticket;  // it may have several
+  if (kernel && owned_.try_emplace(kernel->ticket, open.group_name).second)
+    result.ticket = kernel->ticket;  // it may have several
   if (result.ticket != no_span) describe(result.ticket, open);
   return result;
 }

@@ -11,6 +11,7 @@
 
 #include "rankscope/core/id.h"
 #include "rankscope/core/model/run_builder.h"
+#include "recording/decode/call_times.h"
 #include "recording/decode/comm_join.h"
 #include "recording/decode/device_decoder.h"
 #include "recording/format/segment_clock.h"
@@ -78,6 +79,8 @@ class CommDecoder {
     bool in_communicator = false;  ///< its members and peer are ranks of the communicator, not of the job
     LaneId enqueued_on, lane;
     std::int64_t os_thread = 0, started_on = 0, finished_on = 0;
+    std::int64_t called_on = 0,
+                 called_ago_ns = 0;  ///< of a library's: 0 = it was called by the thread that reported it
     std::uint64_t started = 0, finished = 0, returned = 0;
     std::int64_t device_begin = 0, device_end = 0;  ///< on the accelerator's timer; 0 = not known
     std::vector<Attribute> attributes;
@@ -97,6 +100,7 @@ class CommDecoder {
 
   GroupId group_of(StringId name, StringId members);
   GroupId group_of_communicator(StringId name);
+  [[nodiscard]] RunTime called_at(const Open& open) const;
   LaneId lane_of(const Open& open, std::uint32_t process);
   LaneId library_lane(StringId group, std::uint32_t process);
   LaneId lane_named(std::string_view name, std::uint32_t process);
@@ -110,6 +114,8 @@ class CommDecoder {
   void add_joined(const Open& open, const CommJoin::Parts& parts, const Sources& from);
   void add_of_library(const Open& open, const Sources& from);
   [[nodiscard]] std::optional<Ran> ran(const Open& open, const Sources& from);
+  [[nodiscard]] std::optional<DeviceDecoder::Work> kernel_of_caller(const Open& open, RunTime reported,
+                                                                    const DeviceDecoder& devices) const;
   void add_call(const Open& open, const Sources& from);
   [[nodiscard]] std::optional<TimeRange> carried_out(const Open& open, const DeviceDecoder& devices) const;
   void describe(std::uint32_t ticket, const Open& open);
@@ -122,7 +128,8 @@ class CommDecoder {
   std::map<std::pair<StringId, StringId>, GroupId> groups_;  // by name and members
   std::map<GroupId, std::vector<RankId>> members_;           // of announced groups, ascending
   std::map<std::string, LaneId> lanes_;                      // by name, that belong to no thread
-  std::map<std::uint32_t, bool> owned_;                      // kernels that a collective has as its span
+  std::map<std::uint32_t, StringId> owned_;                  // kernels that a collective has as its span, and its group
+  CallTimes calls_;
   bool program_reported_ = false, library_reported_ = false;
   std::uint64_t added_ = 0;
 };

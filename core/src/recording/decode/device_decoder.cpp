@@ -294,8 +294,22 @@ std::optional<DeviceDecoder::Work> DeviceDecoder::comm_launched_before(std::int6
   const auto thread = kernel_launches_.find(os_thread);
   if (thread == kernel_launches_.end()) return std::nullopt;
   const auto after = std::ranges::upper_bound(thread->second, time, {}, &Launch::begin);
-  if (after == thread->second.begin()) return std::nullopt;
-  const auto works = std::ranges::equal_range(launched_, (after - 1)->correlation, {}, &Launched::correlation);
+  return after == thread->second.begin() ? std::nullopt : comm_of(*(after - 1));
+}
+
+std::optional<DeviceDecoder::Work> DeviceDecoder::comm_launched_in(std::int64_t os_thread, TimeRange time,
+                                                                   RunTime reported) const {
+  constexpr nanoseconds clock_error{100'000};
+  const auto thread = kernel_launches_.find(os_thread);
+  if (thread == kernel_launches_.end()) return std::nullopt;
+  const auto first = std::ranges::lower_bound(thread->second, time.begin, {}, &Launch::begin);
+  if (first == thread->second.end() || first->begin >= time.end) return std::nullopt;
+  const auto work = comm_of(*first);
+  return work && work->time.begin + clock_error >= reported ? work : std::nullopt;
+}
+
+std::optional<DeviceDecoder::Work> DeviceDecoder::comm_of(const Launch& launch) const {
+  const auto works = std::ranges::equal_range(launched_, launch.correlation, {}, &Launched::correlation);
   for (const Launched& launched : works)
     if (launched.communicates) return launched.work;
   return std::nullopt;

@@ -48,6 +48,9 @@ class DeviceDecoder {
   };
   /// What the last launch of a thread before a time put on a stream, if it communicates. After finish().
   [[nodiscard]] std::optional<Work> comm_launched_before(std::int64_t os_thread, RunTime time) const;
+  /// What the first launch of a thread in a stretch of time put on a stream, if it communicates and began no earlier
+  /// than `reported`, but for the error between the clocks. After finish().
+  [[nodiscard]] std::optional<Work> comm_launched_in(std::int64_t os_thread, TimeRange time, RunTime reported) const;
   /// Times of the accelerator's own timer; nothing without anchors.
   [[nodiscard]] std::optional<TimeRange> on_globaltimer(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::uint64_t added() const { return added_; }
@@ -88,6 +91,7 @@ class DeviceDecoder {
   std::vector<Attribute> items_of(const Record& record, std::size_t first_word, Names names);
   [[nodiscard]] std::int64_t number_among(std::span<const Attribute> attributes, StringId key) const;
   void note(TimeRange time);
+  [[nodiscard]] std::optional<Work> comm_of(const Launch& launch) const;
   void name_streams();
   void link_launches();
   void pair_waits();

@@ -9,6 +9,7 @@
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
+#include "rankscope/core/most_ranks.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/regular_file.h"
@@ -117,9 +118,6 @@ std::vector<RankEvidence> evidence_of(const std::vector<Opened>& segments) {
   });
   return evidence;
 }
-
-/// No job has more ranks; a larger number is damage.
-constexpr std::int64_t most_ranks = std::int64_t{1} << 24;
 
 /// Of those that can be: what is above is counted, as a fact that is missing.
 std::int64_t world_size_among(std::initializer_list<std::int64_t> sizes, Quality& quality) {

@@ -1,6 +1,7 @@
 #include "rankscope/core/recording/rank_list.h"
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/most_ranks.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/format.h"
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::size_t most_listed = std::size_t{1} << 20;  // what a damaged list may claim
 constexpr std::size_t shortest_run = 3;
+constexpr Bounds<std::uint32_t> rank_bounds{.least = 0, .most = std::uint32_t{most_ranks - 1}};
 
 std::string plain(std::span<const RankId> ranks) {
   std::string text;
@@ -56,8 +58,8 @@ std::string rank_list(std::span<const RankId> ranks) {
 std::optional<std::vector<RankId>> ranks_in(std::string_view list) {
   std::vector<RankId> ranks;
   while (!list.empty()) {
-    const auto first = take_number<std::uint32_t>(list);
-    const auto last = take_sign(list, '-') ? take_number<std::uint32_t>(list) : first;
+    const auto first = take_number<std::uint32_t>(list, rank_bounds);
+    const auto last = take_sign(list, '-') ? take_number<std::uint32_t>(list, rank_bounds) : first;
     const auto stride = take_sign(list, ':') ? take_number<std::uint32_t>(list, {.least = 1}) : 1;
     if (!first || !last || !stride) return std::nullopt;
     if (*last < *first || (*last - *first) / *stride >= most_listed - ranks.size()) return std::nullopt;

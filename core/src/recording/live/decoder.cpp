@@ -141,6 +141,8 @@ void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
     case RecordType::attribute_int:
       return number_step(thread, record);
     case RecordType::mark:
+      ++marks_;
+      [[fallthrough]];
     case RecordType::range_start:
     case RecordType::comm_enqueued:
       ++events_;
@@ -353,6 +355,7 @@ LiveProcess LiveDecoder::process(const SegmentCounters& counters) const {
   process.watched = field_text(fixed_.rank_source) == watched_source;
   process.ended = counters.end == ProcessEnd::exited;
   process.events = events_;
+  process.marks = marks_;
   process.dropped = counters.events_dropped;
   process.steps = step_count_;
   process.last.assign(steps_.begin(), steps_.end());

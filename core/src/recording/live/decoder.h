@@ -103,6 +103,7 @@ class LiveDecoder {
   std::uint64_t step_count_ = 0;
   std::map<std::string, LiveSeries, std::less<>> memory_;
   std::uint64_t events_ = 0;
+  std::uint64_t marks_ = 0;
   HostTime latest_{};
 };
 

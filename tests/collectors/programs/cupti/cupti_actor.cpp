@@ -19,96 +19,14 @@
 #include "cupti_builder.h"
 #include "cupti_foreign.h"
 #include "cupti_fuzz.h"
+#include "cupti_gpu.h"
+#include "cupti_nvml.h"
+#include "cupti_strict.h"
 #include "rankscope/collectors/annotate.h"
 
 namespace {
 
 using namespace rankscope::testing;
-
-[[noreturn]] void fail(const char* what) {
-  std::fprintf(stderr, "cupti_actor: %s\n", what);
-  std::exit(3);
-}
-void require(bool holds, const char* what) {
-  if (!holds) fail(what);
-}
-
-struct Gpu {
-  bool (*push_bytes)(const void*, std::size_t) = nullptr;
-  std::uint64_t (*now)() = nullptr;
-  bool (*is_subscribed)() = nullptr;
-  std::size_t (*enabled_kinds)() = nullptr;
-  bool (*is_enabled)(std::uint32_t kind) = nullptr;
-  unsigned (*flushes)() = nullptr;
-  bool (*is_set_up)() = nullptr;
-  void (*call)(int domain, std::uint32_t number) = nullptr;
-  int (*flush)(std::uint32_t) = nullptr;
-  void (*hand_over)(const void*, std::size_t) = nullptr;
-  void (*hold_flush)(bool) = nullptr;
-  bool (*replay)() = nullptr;
-  bool (*is_flushing)() = nullptr;
-  void (*keep_unfinished)(bool) = nullptr;
-  std::uint32_t version = 0;
-
-  bool push(const ActivityRecord& record) const { return push_bytes(record.bytes().data(), record.bytes().size()); }
-  void kernel(std::uint32_t correlation, std::uint64_t begin, std::uint64_t length,
-              const char* name = "_Z4gemmPf") const {
-    push(make_kernel(version, {begin, begin + length, 0, 1, 7, correlation}, name));
-  }
-  void launch(std::uint32_t correlation, std::uint64_t begin, std::uint64_t length) const {
-    const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    push(make_call(5, 211, thread, {begin, begin + length, 0, 0, 0, correlation}));
-  }
-};
-
-void initialise_cuda() {
-  const char* const path = std::getenv("CUDA_INJECTION64_PATH");
-  require(path != nullptr, "no CUDA_INJECTION64_PATH");
-  void* const library = dlopen(path, RTLD_NOW);
-  require(library != nullptr, "the injection does not load");
-  const auto initialise = reinterpret_cast<int (*)()>(dlsym(library, "InitializeInjection"));
-  require(initialise != nullptr && initialise() == 1, "the injection refuses");
-}
-
-Gpu find_gpu() {
-  const char* const path = std::getenv("RANKSCOPE_CUPTI");
-  void* const library = path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-  require(library != nullptr, "the stand-in was not loaded");
-  Gpu gpu;
-  const auto find = [&](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    require(function != nullptr, name);
-  };
-  find("standin_push", gpu.push_bytes);
-  find("standin_now", gpu.now);
-  find("standin_is_subscribed", gpu.is_subscribed);
-  find("standin_enabled_kinds", gpu.enabled_kinds);
-  find("standin_is_enabled", gpu.is_enabled);
-  find("standin_flushes", gpu.flushes);
-  find("standin_is_set_up", gpu.is_set_up);
-  find("standin_call", gpu.call);
-  find("cuptiActivityFlushAll", gpu.flush);
-  find("standin_hand_over", gpu.hand_over);
-  find("standin_hold_flush", gpu.hold_flush);
-  find("standin_replay", gpu.replay);
-  find("standin_is_flushing", gpu.is_flushing);
-  find("standin_keep_unfinished", gpu.keep_unfinished);
-  std::uint32_t (*version)(std::uint32_t*) = nullptr;
-  find("cuptiGetVersion", version);
-  version(&gpu.version);
-  return gpu;
-}
-
-/// Until the GPUs have been sampled twice: then the first samples are stored.
-int wait_for_samples() {
-  const char* const path = std::getenv("RANKSCOPE_NVML");
-  require(path != nullptr, "no RANKSCOPE_NVML");
-  void* const library = dlopen(path, RTLD_NOW);
-  const auto rounds = reinterpret_cast<unsigned (*)()>(dlsym(library, "standin_rounds"));
-  require(rounds != nullptr, "no stand-in of NVML");
-  while (rounds() < 3) sched_yield();
-  return 0;
-}
 
 /// One of each kind.
 void play_all(const Gpu& gpu) {
@@ -246,7 +164,7 @@ void wait_until(const std::function<bool()>& holds, const char* what) {
     usleep(1'000);
   }
 }
-constexpr std::uint32_t kernels = 10, runtime_calls = 5;
+constexpr std::uint32_t kernels = 10, runtime_calls = 5, devices = 8;
 
 /// The program goes on when its recording is over.
 void play_outlives(const Gpu& gpu) {
@@ -315,6 +233,26 @@ void play_polls(const Gpu& gpu) {
   gpu.push(make_call(5, device_attribute, thread, {t + 80, t + 90, 0, 0, 0, 5}));
 }
 
+/// Nothing but launches, many more than the recorder may pay for. False: they are not taken any more.
+bool launch_densely(const Gpu& gpu, std::chrono::seconds time) {
+  using Clock = std::chrono::steady_clock;
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  for (const auto end = Clock::now() + time; Clock::now() < end; usleep(5'000)) {
+    const std::uint64_t t = gpu.now();
+    for (std::uint32_t i = 1; i <= 500; ++i)
+      if (!gpu.push(make_call(5, 211, thread, {t + i, t + i + 1, 0, 0, 0, i}))) return false;
+  }
+  return true;
+}
+
+void play_dense(const Gpu& gpu) {
+  require(!launch_densely(gpu, std::chrono::seconds{60}), "all calls are recorded, whatever they cost");
+  const std::uint64_t t = gpu.now();
+  const auto thread = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  require(gpu.push(make_call(4, 307, thread, {t, t + 5, 0, 0, 0, 900'001})), "the launches of NCCL are not recorded");
+  gpu.kernel(900'001, t + 10, 20, "after");
+}
+
 /// Another profiler registers its buffers over those of the recorder.
 void play_taken_over(const Gpu& gpu) {
   wait_until([&] { return gpu.flushes() > 2; }, "nobody flushes");
@@ -356,12 +294,13 @@ int main(int argc, char** argv) {
   if (const char* const runtime = std::getenv("STANDIN_CUDART"))
     require(dlopen(runtime, RTLD_NOW) != nullptr, "no runtime of CUDA");
   if (scene == "came second") ForeignProfiler::begin(dlopen(std::getenv("RANKSCOPE_CUPTI"), RTLD_NOW));
+  prepare_nvml(scene, argv[0]);
   initialise_cuda();
   rankscope::annotate::mark("played");
   if (scene == "nothing") return 0;
   if (scene == "lasting") return usleep(300'000);  // the threads that it started get to say what they found
   if (scene == "last thread") end_with_the_last_thread();
-  if (scene == "sampled") return wait_for_samples();
+  if (const int status = play_nvml(scene, argv[0]); status >= 0) return status;
   if (scene == "let go") {
     const char* const path = std::getenv("RANKSCOPE_CUPTI");
     require(dlopen(path, RTLD_NOW | RTLD_NOLOAD) == nullptr, "what is not used stays loaded");
@@ -373,6 +312,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (scene == "details") rankscope::annotate::metadata("details_recorded", "shapes");
+  if (play_strict(scene, gpu)) return 0;
   if (scene == "all") play_all(gpu);
   if (scene == "many") play_many(gpu, 60'000);
   if (scene == "some") play_many(gpu, 100);
@@ -381,6 +321,14 @@ int main(int argc, char** argv) {
   if (scene == "busy death") play_busy_death(gpu);
   if (scene == "taken over") play_taken_over(gpu);
   if (scene == "idle") play_idle(gpu);
+  if (scene == "late device") {
+    wait_until([&] { return gpu.is_enabled(devices); }, "devices are not asked for again");
+    gpu.push(make_device(gpu.version, 0, "NVIDIA Stand-in"));
+  }
+  if (scene == "no device") wait_until([&] { return gpu.flushes() > 12; }, "nobody flushes");
+  if (scene == "dense") play_dense(gpu);
+  if (scene == "dense without end")
+    require(launch_densely(gpu, std::chrono::seconds{4}), "calls are left out without a limit");
   if (scene == "came second") play_many(gpu, 60'000);
   if (scene == "fork") play_fork(gpu);
   if (scene == "fork in flush") play_fork_in_flush(gpu);

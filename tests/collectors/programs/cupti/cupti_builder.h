@@ -29,42 +29,44 @@ class ActivityRecord {
   std::vector<std::byte> bytes_;
 };
 
-/// Sizes of the structures of a version, as cuptiActivityGetNextRecord steps.
+/// Sizes of the structures of a version, as cuptiActivityGetNextRecord steps: scripts/cupti-versions compares them with
+/// the headers of each release, and with the steps of each library up to 13.1 (later ones need a driver).
 inline std::size_t activity_bytes(std::uint32_t kind, std::uint32_t version) {
-  const bool newest = version >= 130000;
-  const bool numbered = version >= 26;  // waits and events have numbers of their own
+  const auto since = [version](std::uint32_t first, std::size_t bytes, std::size_t before) {
+    return version >= first ? bytes : before;
+  };
   switch (kind) {
     case 1:
-      return newest ? 96 : 88;
+      return since(130400, 112, since(26, 96, 88));
     case 2:
-      return 88;
+      return since(130400, 104, 88);
     case 4:
     case 5:
       return 40;
     case 8:
-      return newest ? 184 : 176;
+      return since(130200, 192, 184);
     case 9:
-      return 32;
+      return since(130100, 40, since(23, 32, 24));
     case 10:
-      return newest ? 216 : 208;
+      return since(130400, 248, since(130300, 232, since(130100, 224, since(130000, 216, 208))));
     case 17:
-      return newest ? 56 : 48;
+      return 56;
     case 22:
       return 96;
     case 36:
-      return numbered ? 56 : 24;
+      return since(130500, 80, since(26, 56, 24));
     case 37:
       return 24;
     case 38:
-      return numbered ? 56 : 40;
+      return since(26, 56, 40);
     case 39:
       return 24;
     case 49:
-      return newest ? 128 : 120;
+      return since(24, 128, 120);
     case 50:
-      return newest ? 80 : 72;
+      return since(130000, 80, 72);
     case 51:
-      return newest ? 56 : 48;
+      return 56;
     default:
       return 64;
   }
@@ -149,6 +151,14 @@ inline ActivityRecord make_device(std::uint32_t version, std::uint32_t ordinal, 
   record.put(36, std::uint32_t{1'980'000}).put(44, std::uint32_t{132}).put(104, std::uint32_t{9});
   record.put(112, ordinal).put(136, name).put(144, std::uint8_t{1});
   for (std::size_t i = 0; i < 16; ++i) record.put(120 + i, static_cast<std::uint8_t>(0x10 + i));
+  return record;
+}
+
+/// A part of a device that MIG divides.
+inline ActivityRecord make_device_part(std::uint32_t version, std::uint32_t ordinal, const char* name) {
+  ActivityRecord record = make_device(version, ordinal, name);
+  record.put(145, std::uint8_t{1}).put(152, std::uint32_t{7}).put(156, std::uint32_t{1});
+  for (std::size_t i = 0; i < 16; ++i) record.put(160 + i, static_cast<std::uint8_t>(0x40 + i));
   return record;
 }
 

@@ -34,6 +34,16 @@ struct ForeignProfiler {
     const auto push = reinterpret_cast<bool (*)(const void*, std::size_t)>(dlsym(libcupti, "standin_push"));
     push(kernel.bytes().data(), kernel.bytes().size());
   }
+  /// All that it can take: the buffers, those of each thread, and the kinds that were asked for.
+  static void take_everything(void* libcupti) {
+    take_buffers(libcupti);
+    std::uint8_t no = 0;
+    std::size_t size = sizeof no;
+    using Set = int (*)(int, std::size_t*, void*);
+    reinterpret_cast<Set>(dlsym(libcupti, "cuptiActivitySetAttribute"))(9, &size, &no);
+    const auto disable = reinterpret_cast<int (*)(std::uint32_t)>(dlsym(libcupti, "cuptiActivityDisable"));
+    for (std::uint32_t kind = 1; kind < 60; ++kind) disable(kind);
+  }
   static void take_buffers(void* libcupti) {
     using Register = int (*)(decltype(&request), decltype(&complete));
     reinterpret_cast<Register>(dlsym(libcupti, "cuptiActivityRegisterCallbacks"))(request, complete);

@@ -17,32 +17,38 @@
 
 #include "cupti_builder.h"
 #include "cupti_replay.h"
+#include "cupti_standin_buffers.h"
 
 namespace {
 
+using rankscope::testing::InCallback;
 using rankscope::testing::Replay;
+using rankscope::testing::require_zeroed;
+using rankscope::testing::StandInBuffers;
 
 constexpr int success = 0, invalid = 1, end_of_buffer = 12, not_compatible = 14, not_initialized = 15,
               several_subscribers = 39, unknown = 999;
 
 using Callback = void (*)(void*, int, std::uint32_t, const void*);
-using Request = void (*)(std::uint8_t**, std::size_t*, std::size_t*);
-using Complete = void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t);
+using Request = StandInBuffers::Request;
+using Complete = StandInBuffers::Complete;
 
 struct State {
   std::recursive_mutex mutex;
   Request request = nullptr;
   Complete complete = nullptr;
-  std::uint8_t* buffer = nullptr;
-  std::size_t size = 0, used = 0, dropped = 0;
+  StandInBuffers buffers;
+  std::size_t dropped = 0;
   std::set<std::uint32_t> enabled;
   std::set<std::pair<std::uint32_t, std::uint32_t>> thinned;  ///< kind and number of calls
   unsigned flushes = 0;
-  bool unfinished = false;                           ///< the buffer that is being filled holds an unfinished record
+  bool unfinished = false;                           ///< the buffers that are being filled hold unfinished records
+  bool finalized = false;                            ///< by another profiler
   std::set<std::pair<int, std::uint32_t>> listened;  ///< domain and number of calls
   Callback callback = nullptr;
   std::atomic<bool> subscribed{false};
-  bool zeroed = false, system_threads = false;
+  bool zeroed = false, system_threads = false, pinned = false;
+  int refusals = 0;    ///< of a kind that is refused at first
   bool by_v2 = false;  ///< whoever subscribed used cuptiSubscribe_v2
 };
 std::atomic<bool> flush_held{false};  ///< by a test: a flush does not end
@@ -81,36 +87,25 @@ std::uint64_t ahead() {
   return replayed + static_cast<std::uint64_t>(number_in("STANDIN_CUPTI_AHEAD_NS", 0));
 }
 
-void hand_back(State& own) {
-  if (own.buffer == nullptr) return;
-  std::uint8_t* const buffer = own.buffer;
-  const std::size_t size = own.size, used = own.used;
-  own.buffer = nullptr;
-  own.complete(nullptr, 0, buffer, size, used);
-}
-
-/// It was promised. Looks at one byte of so many.
-void require_zeroed(const std::uint8_t* buffer, std::size_t size, std::size_t step) {
-  for (std::size_t i = 0; i < size; i += step)
-    if (buffer[i] != 0) std::abort();
-}
-
-bool has_room(State& own, std::size_t bytes) {
-  if (own.buffer != nullptr && own.used + bytes > own.size) {
-    if (number_in("STANDIN_CUPTI_KEEPS", 0) != 0)
-      own.buffer = nullptr;  // it is never handed back: the client runs out
-    else
-      hand_back(own);
+/// A record of an enabled kind. `open`: it has no end yet, and this number.
+bool push(const void* record, std::size_t bytes, std::uint64_t open) {
+  State& own = state();
+  const std::lock_guard lock(own.mutex);
+  std::uint32_t kind = 0, number = 0;
+  std::memcpy(&kind, record, sizeof kind);
+  std::memcpy(&number, static_cast<const char*>(record) + 4, sizeof number);
+  if (!own.enabled.contains(kind) || own.thinned.contains({kind, number})) return false;
+  // What CUPTI would do before 12.9 with no buffer at all: crash.
+  std::uint8_t* const place = own.buffers.place_for(
+      bytes, open, {.crashes_without = own_version() < 27, .keeps = number_in("STANDIN_CUPTI_KEEPS", 0) != 0});
+  if (place == nullptr) {
+    ++own.dropped;
+    return false;
   }
-  if (own.buffer == nullptr) {
-    std::size_t most = 0;
-    own.used = 0;
-    own.request(&own.buffer, &own.size, &most);
-    // What CUPTI would do before 12.9 with no buffer at all: crash.
-    if (own.buffer == nullptr && own_version() < 27) std::abort();
-    if (own.buffer != nullptr) require_zeroed(own.buffer, own.size, 512);
-  }
-  return own.buffer != nullptr && own.used + bytes <= own.size;
+  std::memcpy(place, record, bytes);
+  constexpr std::uint32_t cuda_event = 36;
+  if (kind == cuda_event && own_version() >= 130000) std::memset(place + 40, 0, 8);  // its time on request
+  return true;
 }
 
 }  // namespace
@@ -118,25 +113,21 @@ bool has_room(State& own, std::size_t bytes) {
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
 // For the program that plays the GPU.
-EXPORTED bool standin_push(const void* record, std::size_t bytes) {
-  State& own = state();
-  const std::lock_guard lock(own.mutex);
-  std::uint32_t kind = 0;
-  std::memcpy(&kind, record, sizeof kind);
-  if (!own.enabled.contains(kind)) return false;
-  std::uint32_t number = 0;
-  std::memcpy(&number, static_cast<const char*>(record) + 4, sizeof number);
-  if (own.thinned.contains({kind, number})) return false;
-  if (!has_room(own, bytes)) {
-    ++own.dropped;
-    return false;
-  }
-  std::memcpy(own.buffer + own.used, record, bytes);
-  constexpr std::uint32_t cuda_event = 36;
-  if (kind == cuda_event && own_version() >= 130000)
-    std::memset(own.buffer + own.used + 40, 0, 8);  // its time on request
-  own.used += bytes;
-  return true;
+EXPORTED bool standin_push(const void* record, std::size_t bytes) { return push(record, bytes, 0); }
+/// A kernel that still runs.
+EXPORTED bool standin_push_open(const void* record, std::size_t bytes, std::uint64_t open) {
+  return push(record, bytes, open);
+}
+EXPORTED bool standin_finish(std::uint64_t open, std::uint64_t end) {
+  const std::lock_guard lock(state().mutex);
+  return state().buffers.finish(open, end);
+}
+/// As another profiler that calls cuptiFinalize.
+EXPORTED void standin_finalize() {
+  const std::lock_guard lock(state().mutex);
+  state().buffers.forget();
+  state().enabled.clear();
+  state().finalized = true;
 }
 /// A buffer of its own, of these bytes; from any thread.
 EXPORTED void standin_hand_over(const void* bytes, std::size_t count) {
@@ -155,7 +146,7 @@ EXPORTED bool standin_replay() {
   const std::lock_guard lock(own.mutex);
   Replay* const replay = Replay::asked_for();
   if (replay == nullptr || !own.subscribed) return false;
-  hand_back(own);
+  own.buffers.flush(true);
   for (Replay::Block& block : replay->blocks()) {
     std::uint8_t* buffer = nullptr;
     std::size_t size = 0, most = 0;
@@ -183,11 +174,24 @@ EXPORTED void standin_keep_unfinished(bool unfinished) {
   const std::lock_guard lock(state().mutex);
   state().unfinished = unfinished;
 }
-EXPORTED bool standin_is_set_up() { return state().zeroed && state().system_threads; }
+EXPORTED bool standin_is_set_up() {
+  return state().zeroed && state().system_threads && state().pinned == (own_version() < 130001);
+}
 
 EXPORTED unsigned standin_asked() { return asked; }
 
+#ifdef STANDIN_CUPTI_CALLS_DRIVER
+/// As from 13.2 on; 13.2 crashes without a driver.
+EXPORTED int cuptiActivityRegisterCallbacks_v2(void*, void*, void*) { return not_compatible; }
+static void call_driver() {
+  if (std::getenv("STANDIN_CUDA_WORKS") == nullptr) std::abort();
+}
+#else
+static void call_driver() {}
+#endif
+
 EXPORTED int cuptiGetVersion(std::uint32_t* version) {
+  call_driver();
   ++asked;
   *version = own_version();
   return success;
@@ -237,6 +241,7 @@ EXPORTED void standin_call(int domain, std::uint32_t number) {
     state().callback(nullptr, domain, number, nullptr);
 }
 EXPORTED int cuptiUnsubscribe(void*) {
+  InCallback::refuse();
   state().subscribed = false;
   return success;
 }
@@ -246,18 +251,29 @@ EXPORTED int cuptiSetThreadIdType(int type) {
 }
 EXPORTED int cuptiActivitySetAttribute(int attribute, std::size_t* size, void* value) {
   if (attribute == 5 && *size == 1) state().zeroed = *static_cast<std::uint8_t*>(value) == 1;
-  return attribute == 9 && own_version() < 130000 ? invalid : success;
+  if (attribute == 8 && *size == 1) state().pinned = *static_cast<std::uint8_t*>(value) == 1;
+  if (attribute != 9) return success;
+  if (own_version() < 130000) return invalid;
+  const std::lock_guard lock(state().mutex);
+  state().buffers.set_per_thread(*static_cast<std::uint8_t*>(value) != 0);
+  return success;
 }
 EXPORTED int cuptiActivityRegisterCallbacks(Request request, Complete complete) {
+  InCallback::refuse();
   if (!may_use_first_interface()) return not_compatible;
   const std::lock_guard lock(state().mutex);  // the buffer in use goes to who registers now, as on an H200 (13.0.1)
   state().request = request;
   state().complete = complete;
+  state().buffers.register_client(request, complete);
   return success;
 }
 EXPORTED int cuptiActivityEnable(std::uint32_t kind) {
+  InCallback::refuse();
+  if (state().finalized) return not_initialized;
   if (!may_use_first_interface()) return not_compatible;
   if (static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_REFUSES", 0)) == kind) return unknown;
+  if (static_cast<std::uint32_t>(number_in("STANDIN_CUPTI_REFUSES_AT_FIRST", 0)) == kind && state().refusals++ < 2)
+    return not_initialized;
   const std::lock_guard lock(state().mutex);
   state().enabled.insert(kind);
   std::erase_if(state().thinned, [kind](const auto& one) { return one.first == kind; });
@@ -265,10 +281,12 @@ EXPORTED int cuptiActivityEnable(std::uint32_t kind) {
 }
 EXPORTED int cuptiActivityEnableAndDump(std::uint32_t kind) { return cuptiActivityEnable(kind); }
 EXPORTED int cuptiActivityDisable(std::uint32_t kind) {
+  InCallback::refuse();
   const std::lock_guard lock(state().mutex);
   state().enabled.erase(kind);
   return success;
 }
+#if !defined(STANDIN_CUPTI_OWN_VERSION) || STANDIN_CUPTI_OWN_VERSION >= 23  // not before 12.5
 static int thin(std::uint32_t kind, std::uint32_t number, std::uint8_t enable) {
   const std::lock_guard lock(state().mutex);
   if (enable == 0) state().thinned.insert({kind, number});
@@ -278,10 +296,12 @@ EXPORTED int cuptiActivityEnableRuntimeApi(std::uint32_t number, std::uint8_t en
   return thin(5, number, enable);
 }
 EXPORTED int cuptiActivityEnableDriverApi(std::uint32_t number, std::uint8_t enable) { return thin(4, number, enable); }
+#endif
 /// Holds the next flush back until this is called with false.
 EXPORTED void standin_hold_flush(bool hold) { flush_held = hold; }
 EXPORTED bool standin_is_flushing() { return flush_waiting; }
 EXPORTED int cuptiActivityFlushAll(std::uint32_t flags) {
+  InCallback::refuse();
   while (flush_held) {
     flush_waiting = true;
     sched_yield();
@@ -289,7 +309,8 @@ EXPORTED int cuptiActivityFlushAll(std::uint32_t flags) {
   State& own = state();
   const std::lock_guard lock(own.mutex);
   ++own.flushes;
-  if (!own.unfinished || flags != 0) hand_back(own);
+  if (own.finalized) return not_initialized;
+  if (!own.unfinished || flags != 0) own.buffers.flush(flags != 0);
   return success;
 }
 EXPORTED int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, void** record) {

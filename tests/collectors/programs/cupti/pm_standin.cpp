@@ -103,6 +103,13 @@ EXPORTED unsigned standin_decodes() { return decoded; }
 EXPORTED unsigned standin_polls() { return polls; }
 EXPORTED bool standin_is_sampling() { return sampling; }
 
+EXPORTED int cuInit(unsigned) {
+  constexpr int no_device = 100;
+  const std::string works = text_in("STANDIN_CUDA_WORKS", "");
+  if (works == "crashes") std::abort();
+  while (works == "hangs") pause();
+  return works.empty() ? no_device : success;
+}
 EXPORTED int cuDriverGetVersion(int* version) {
   *version = std::atoi(text_in("STANDIN_CUDA_VERSION", "13000").c_str());
   return success;
@@ -262,15 +269,18 @@ EXPORTED int cuptiPmSamplingDecodeData(pm::Decode* params) {
     params->overflowed = 1;
     own.next += 3 * own.interval;
   }
-  for (; image.count < image.most && own.next + own.interval <= now; ++image.count) {
+  const std::uint64_t at_a_time = is_set("STANDIN_PM_STOPS_EARLY") ? 3 : image.most;  // for a reason that nobody knows
+  for (; image.count < at_a_time && own.next + own.interval <= now; ++image.count) {
     const Sample sample{own.next, own.next + own.interval, own.number++};
     own.next = sample.end;
     std::memcpy(params->image + sizeof image + image.count * sizeof sample, &sample, sizeof sample);
   }
   image.cleared = 0;
   std::memcpy(params->image, &image, sizeof image);
-  const bool full = image.count == image.most && own.next + own.interval <= now;
-  params->stopped = full ? pm::Stopped::image_full : pm::Stopped::no_more;
+  const bool full = image.count == at_a_time && own.next + own.interval <= now;
+  params->stopped = !full                     ? pm::Stopped::no_more
+                    : at_a_time == image.most ? pm::Stopped::image_full
+                                              : pm::Stopped::other;
   ++decoded;
   return success;
 }

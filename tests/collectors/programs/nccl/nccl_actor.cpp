@@ -1,4 +1,5 @@
 // Plays one scene of NCCL to the profiler plugin, of one version of the interface.
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,8 +141,8 @@ void play_exhaustion() {
   nccl.stop(operation);
 }
 
-void play_oddities() {
-  Nccl nccl{6};
+void play_oddities(int version) {
+  Nccl nccl{version};
   void* const context = nccl.join(world_hash, 2);
   require(nccl.unknown(context) == nullptr, "an unknown event has a handle");
   require(nccl.all_reduce(nullptr, 0, 1) == nullptr, "an event without a context has a handle");
@@ -149,9 +150,50 @@ void play_oddities() {
     nccl.state(reinterpret_cast<void*>(handle), 9, nullptr);
     nccl.stop(reinterpret_cast<void*>(handle & ~uint64_t{1}));
   }
+  void* const operation = nccl.all_reduce(context, 1, 1);
+  void* const channel = nccl.kernel_channel(context, operation, gpu_now());
+  require(version < 7 || nccl.kernel_phase(context, channel) == nullptr, "a phase that is not asked for has a handle");
+  nccl.stop(channel);
+  nccl.stop(operation);
   nccl.stop(nccl.kernel_channel(context, reinterpret_cast<void*>(0x3), 1));
   nccl.stop(nccl.proxy_step(context, reinterpret_cast<void*>(0xFFFF3)));
   nccl.stop(nccl.all_reduce(context, 0, 1));
+  nccl.finalize(context);
+}
+
+/// A thread of CUDA reports what the main thread called 20 ms before.
+void play_callback(int version) {
+  Nccl nccl{version};
+  void* const context = nccl.join(world_hash, 2);
+  void* const call = nccl.call(context, nccl_actor::coll_call, "ncclFloat32");
+  usleep(20'000);
+  std::vector<void*> told;
+  std::thread{[&] {
+    nccl_actor::Plan plan;
+    told.push_back(nccl.collective(context, plan, {.sequence = 0, .count = 1000}, call));
+    nccl.stop(told.back());
+  }}.join();
+  nccl.run_channels(context, told);
+  nccl.finalize(context);
+}
+
+/// RCCL, whose timer counts ticks of 10 ns: for two seconds its rate is not proven.
+void play_ticks(int version) {
+  require(dlopen(std::getenv("STANDIN_RCCL"), RTLD_NOW) != nullptr, "no RCCL");
+  Nccl nccl{version};
+  void* const context = nccl.join(world_hash, 2);
+  for (uint64_t i = 0; i < 23; ++i) {
+    if (i > 0) usleep(100'000);
+    void* const operation = nccl.all_reduce(context, i, 1000 + i);
+    nccl.stop(operation);
+    std::thread{[&] {
+      const uint64_t begin = gpu_now();
+      void* const channel = nccl.kernel_channel(context, operation, begin / 10);
+      uint64_t end = (begin + 40'000) / 10;
+      nccl.state(channel, 22, &end);
+      nccl.stop(channel);
+    }}.join();
+  }
   nccl.finalize(context);
 }
 
@@ -249,7 +291,9 @@ void play(const std::string& scene, int version) {
   if (scene == "proxy") return play_proxy(version);
   if (scene == "announced") return play_announced(version);
   if (scene == "exhaustion") return play_exhaustion();
-  if (scene == "oddities") return play_oddities();
+  if (scene == "oddities") return play_oddities(version);
+  if (scene == "callback") return play_callback(version);
+  if (scene == "ticks") return play_ticks(version);
   if (scene == "threads") return play_threads();
   if (scene == "shared") return play_shared(version);
   if (scene == "graph") return play_graph(version);

@@ -77,6 +77,12 @@ struct CollV4 {
 struct CollV5 : CollV4<uint64_t> {
   void* parent_group;
 };
+struct CollV7 : CollV5 {  // of NCCL; that of RCCL ends before the tag
+  const char* variant;
+  bool is_symmetric;
+  uint64_t user_tag;
+};
+static_assert(sizeof(CollV7) == 136);
 static_assert(sizeof(CollV1) == 120 && sizeof(CollV2) == 128 && sizeof(CollV3) == 120);
 static_assert(sizeof(CollV4<uint8_t>) == 104 && sizeof(CollV5) == 112);
 
@@ -117,6 +123,12 @@ template <class Type>
 struct KernelChannel {
   Head<Type> head;
   uint8_t channel;
+  uint64_t timer;
+};
+struct KernelPhase {
+  Head<uint64_t> head;
+  uint8_t channel, phase;
+  const char* name;
   uint64_t timer;
 };
 struct CollApi {

@@ -16,7 +16,7 @@ namespace {
 
 // Event types by their bits in the activation mask.
 constexpr uint64_t group = 1 << 0, coll = 1 << 1, p2p = 1 << 2, proxy_operation = 1 << 3, step = 1 << 4,
-                   channel = 1 << 6, net_plugin = 1 << 7, group_call = 1 << 8, kernel_launch = 1 << 11;
+                   channel = 1 << 6, net_plugin = 1 << 7, group_call = 1 << 8, kernel_launch = 1 << 11, phase = 1 << 15;
 constexpr uint64_t below = proxy_operation | step | channel | net_plugin;
 
 /// Padding holds garbage, as it does in NCCL.
@@ -143,7 +143,8 @@ void* Nccl::in_group(void* context, const Plan& plan, const Operation& operation
   if (version_ == 2) return texts<CollV2>(context, operation, plan.group, &CollV2::max_channels);
   if (version_ == 3) return texts<CollV3>(context, operation, plan.group, &CollV3::max_channels);
   if (version_ == 4) return texts<CollV4<uint8_t>>(context, operation, plan.group, &CollV4<uint8_t>::channels);
-  return texts<CollV5>(context, operation, api, &CollV5::channels);
+  if (version_ < 7) return texts<CollV5>(context, operation, api, &CollV5::channels);
+  return texts<CollV7>(context, operation, api, &CollV7::channels);
 }
 
 void* Nccl::all_gather(void* context, uint64_t sequence, size_t bytes, void* api) {
@@ -233,6 +234,12 @@ void* Nccl::kernel_channel(void* context, void* parent, uint64_t timer) {
   }
   auto event = blank<KernelChannel<uint64_t>>(channel, parent);
   event.timer = timer;
+  return start(context, &event);
+}
+
+void* Nccl::kernel_phase(void* context, void* parent) {
+  auto event = blank<KernelPhase>(phase, parent);
+  event.channel = 0, event.phase = 1, event.name = "compute", event.timer = gpu_now();
   return start(context, &event);
 }
 

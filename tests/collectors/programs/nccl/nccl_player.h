@@ -55,6 +55,8 @@ class Nccl {
   void* proxy_op(void* context, void* parent, bool is_send, int pid);
   void* proxy_step(void* context, void* parent);
   void* kernel_channel(void* context, void* parent, std::uint64_t timer);
+  /// From version 7 on. NCCL reports it, also unasked, where its monitor (RAS) has changed the mask of the job.
+  void* kernel_phase(void* context, void* parent);
   void* unknown(void* context);
   /// A channel of each of them runs for 1 us, which a thread of NCCL's tells.
   void run_channels(void* context, std::span<void* const> operations);

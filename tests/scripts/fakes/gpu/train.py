@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import sys
+import time
 
 FAULTS = os.environ.get("FAULTS", "").split(",")
 RECORDED = "FAKE_RECORDED" in os.environ
@@ -19,6 +20,8 @@ refused = (f"{options.backend} refuses" in FAULTS or (f"{options.backend} breaks
 if refused:
     print("[rank1] RuntimeError: NCCL error: Duplicate GPU detected", file=sys.stderr)
     sys.exit(1)
+if "slow imports" in FAULTS:
+    time.sleep(2)
 if options.kineto:
     trace = json.loads((pathlib.Path(__file__).parents[1] / "kineto.json").read_text())
     if RECORDED:

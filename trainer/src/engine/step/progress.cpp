@@ -2,7 +2,10 @@
 #include "engine/note.h"
 
 #include <cmath>
+#include <string>
+#include <utility>
 
+#include "rankscope/collectors/annotate.h"
 #include "rankscope/core/format.h"
 #include "rankscope/trainer/launch/log.h"
 
@@ -42,11 +45,15 @@ Totals totals_of_first(const Model& model, const at::Tensor& logits, const Input
 
 Result<void> check_finite(const Totals& totals, std::int64_t step, int rank) {
   if (std::isfinite(totals.loss)) return {};
-  return fail(
-      ErrorKind::not_computable,
-      format("step {}: the loss of rank {} is {}, so training ends here; try a smaller --lr, add --warmup-steps, "
-             "or check the data; earlier checkpoints are intact",
-             step, rank, std::isnan(totals.loss) ? "nan" : "infinite"));
+  std::string message = format(
+      "step {}: the loss of rank {} is {}, so training ends here; try a smaller --lr, add --warmup-steps, "
+      "or check the data; earlier checkpoints are intact",
+      step, rank, std::isnan(totals.loss) ? "nan" : "infinite");
+  // For `rankscope hang`: why the ranks end.
+  annotate::metadata("problem", "not_finite");
+  annotate::metadata("problem_step", std::to_string(step).c_str());
+  annotate::metadata("last_words", message.c_str());
+  return fail(ErrorKind::not_computable, std::move(message));
 }
 
 Result<Totals> totals_of_all(Comm* comm, const Totals& mine, const std::string& label) {

@@ -161,10 +161,18 @@ Result<void> check_replicas(const Replicated& own, std::int64_t done) {
   const std::string which = is_majority ? format("{} differ{} from the other {} ranks", named(odd),
                                                  odd.size() == 1 ? "s" : "", most->second.size())
                                         : format("{} differ, and nothing shows which of them is right", named(odd));
-  return fail(ErrorKind::not_computable,
-              format("after {} the copies of the model are not the same: {}; memory was damaged, or an update "
-                     "differed between ranks; continue from a checkpoint with --resume",
-                     counted(done, "step"), which));
+  std::string message = format(
+      "after {} the copies of the model are not the same: {}; memory was damaged, or an update "
+      "differed between ranks; continue from a checkpoint with --resume",
+      counted(done, "step"), which);
+  // For `rankscope hang`: why the ranks end.
+  std::string ranks;
+  for (const int rank : odd) ranks += format("{}{}", ranks.empty() ? "" : ", ", rank);
+  annotate::metadata("problem", "replicas_differ");
+  annotate::metadata("problem_ranks", ranks.c_str());
+  annotate::metadata("problem_step", std::to_string(done - 1).c_str());
+  annotate::metadata("last_words", message.c_str());
+  return fail(ErrorKind::not_computable, std::move(message));
 }
 
 /// Flips one bit of the first parameter: an injected fault.

@@ -93,8 +93,9 @@ enum class Counter : std::uint8_t {
   texts_hidden,
   processes_without_rank,
   recorder_threads_refused,
+  calls_thinned,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::recorder_threads_refused) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::calls_thinned) + 1;
 
 /// One row of the table of counters: its name in reports and files, and what a user can do about it.
 struct CounterInfo {

@@ -24,6 +24,7 @@
 // the words above.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string_view>
@@ -37,6 +38,10 @@ namespace rankscope {
 /// Errors (`unreadable`) name the line.
 [[nodiscard]] Result<std::shared_ptr<const Run>> run_from_text(std::string_view text,
                                                                Texts texts = Texts::without_secrets);
+
+/// `progress` is called now and then with the share done, 0..1; it returns false to cancel.
+[[nodiscard]] Result<std::shared_ptr<const Run>> run_from_text(std::string_view text, Texts texts,
+                                                               const std::function<bool(double)>& progress);
 
 /// Writes the whole run; read back it is the same Run.
 void write_text(const Run& run, std::ostream& out);

@@ -53,6 +53,7 @@ struct LiveProcess {
   bool watched = false;           ///< only sampled from outside: it tells no events
   bool ended = false;             ///< it said so
   std::uint64_t events = 0;       ///< spans, marks, operations and activities so far
+  std::uint64_t marks = 0;        ///< of these: marks
   std::uint64_t dropped = 0;      ///< the ring was full, or the disk
   std::uint64_t steps = 0;        ///< that have ended
   std::vector<LiveStep> last{};   ///< of these, the oldest first

@@ -65,6 +65,9 @@ inline constexpr const char* details_recorded_key = "details_recorded";
 
 /// Metadata keys of the manifest: "ended_by.rank3" names the signal that ended rank 3, such as "SIGKILL".
 inline constexpr const char* ended_by_prefix = "ended_by.rank";
+/// "end_seen.rank3" lists the processes of rank 3 that did not end well: "PID STATUS NS;...", STATUS as of waitpid(2),
+/// or 0 if it is not known, NS since 1970.
+inline constexpr const char* end_seen_prefix = "end_seen.rank";
 
 /// What a key says after both values were told: the later one; of details_recorded_key all that either lists.
 [[nodiscard]] std::string value_after(std::string_view key, std::string_view earlier, std::string_view later);

@@ -46,6 +46,11 @@ enum class RecordType : std::uint8_t {
 /// RecordHead::code of an attribute_text whose value is JSON.
 inline constexpr std::uint8_t is_json = 1;
 
+/// Keys of comm_attribute_int that no reader shows: the thread that called the communication library (gettid), and how
+/// many ns before its comm_enqueued. Only where another thread wrote that record.
+inline constexpr const char* called_on_key = "called_on";
+inline constexpr const char* called_ago_key = "called_ago_ns";
+
 /// First 8 bytes of every record.
 struct RecordHead {
   std::uint8_t type;  ///< RecordType; unknown ones are skipped and counted

@@ -1,0 +1,207 @@
+#include "hang/run_progress.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "collectives/comm_ops.h"
+#include "collectives/find.h"
+#include "rankscope/core/format.h"
+#include "rankscope/core/model/quality.h"
+#include "rankscope/core/model/run.h"
+#include "rankscope/core/numbers.h"
+#include "words/element_type.h"
+
+namespace rankscope::analyzer::hang {
+namespace {
+
+constexpr std::string_view lane_of_stacks = "python stacks";
+constexpr std::string_view no_sample = "samples end here";
+constexpr std::string_view no_code = "garbage collection";
+constexpr std::int64_t last_seconds_ns = 3'000'000'000;
+
+/// Counters of what may have taken calls with it.
+constexpr std::array lost_with_calls{
+    Counter::events_dropped, Counter::segments_unreadable, Counter::segment_cut,        Counter::chunks_corrupt,
+    Counter::chunks_missing, Counter::disk_full,           Counter::blocks_dropped,     Counter::comm_events_dropped,
+    Counter::not_gathered,   Counter::activities_dropped,  Counter::source_lost_events, Counter::truncated_input,
+    Counter::tails_lost};
+
+class RunProgress {
+ public:
+  RunProgress(const Run& run, std::int64_t alive_unix_ns) : run_(run), alive_unix_ns_(alive_unix_ns) {
+    for (const Group& group : run.groups()) {
+      std::vector<std::uint32_t> members;
+      for (const RankId member : group.members) members.push_back(member.value);
+      // Each row of the run stays a group of its own, whatever its name.
+      rows_.push_back(static_cast<std::uint32_t>(job_.groups.size()));
+      job_.groups.push_back({.name = job_.texts.intern(run.text(group.name)), .members = std::move(members)});
+    }
+    job_.world_size = run.info().world_size;
+    job_.inputs = run.ranks().size();
+    note_losses();
+    find_last_code();
+    for (const RankId rank : run.ranks()) add(rank);
+    for (CommGroup& group : job_.groups) group.on_host = !accelerated_;
+    job_.complete();
+  }
+  JobProgress take() { return std::move(job_); }
+
+ private:
+  /// The last line of code that was sampled in each rank; marks are sorted by time.
+  void find_last_code() {
+    const StringId stacks = run_.strings().find(lane_of_stacks);
+    if (!stacks.is_set()) return;
+    for (const Mark& mark : run_.marks()) {
+      const Lane& lane = run_.lane(mark.lane);
+      const std::string_view text = run_.text(mark.name);
+      if (lane.name == stacks && lane.rank.is_set() && text != no_sample && text != no_code)
+        last_code_[lane.rank] = mark.name;
+    }
+  }
+  void note_losses();
+  void add(RankId rank);
+  void add_call(const Collective& call, RankProgress& progress);
+  void add_place(RankId rank, LastPlace& place);
+  [[nodiscard]] std::string host_words(RankId rank) const;
+  /// Never 0, which means that a time is not known.
+  [[nodiscard]] std::int64_t unix_ns(RunTime time) const {
+    return std::max<std::int64_t>(run_.info().origin_unix_ns, 1'000'000'000) + ns_of(time);
+  }
+
+  const Run& run_;
+  std::int64_t alive_unix_ns_;
+  JobProgress job_;
+  std::vector<std::uint32_t> rows_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> counts_;  // rank, group -> collectives so far
+  std::map<RankId, StringId> last_code_;
+  bool accelerated_ = false;
+};
+
+void RunProgress::note_losses() {
+  for (const Counter counter : lost_with_calls) {
+    const std::uint64_t amount = run_.quality().of(counter);
+    if (amount == 0) continue;
+    job_.completeness = Completeness::events_lost;
+    job_.troubles.push_back({std::string{info_of(counter).name}, "the recording",
+                             format("has this counter at {}: calls of operations may be missing", amount)});
+  }
+}
+
+void RunProgress::add(RankId rank) {
+  RankProgress& progress = job_.ranks[rank.value];
+  progress.witness = Witness::recording;
+  progress.whole_history = true;
+  progress.written_unix_ns = std::max(alive_unix_ns_, unix_ns(run_.process_of(rank).recorded.end));
+  accelerated_ = accelerated_ || run_.has_accelerator(rank);
+  for (const Collective* const call : calls_of(run_, rank)) add_call(*call, progress);
+  for (GroupProgress& row : progress.groups) {
+    // What is open comes after all that is finished.
+    for (const CommCall& call : progress.open)
+      if (call.group == row.group && call.way == CallWay::collective)
+        row.finished = std::min(row.finished, call.sequence - 1);
+    const auto old = row.recent.size() - std::min(row.recent.size(), GroupProgress::most_recent);
+    row.recent.erase(row.recent.begin(), row.recent.begin() + static_cast<std::ptrdiff_t>(old));
+  }
+  add_place(rank, progress.place);
+}
+
+void RunProgress::add_call(const Collective& row, RankProgress& progress) {
+  const std::string_view op = run_.text(row.op);
+  CommCall call;
+  call.group = rows_[row.group.index()];
+  call.way = op == "send" ? CallWay::send : op == "recv" ? CallWay::receive : CallWay::collective;
+  call.finished = row.state == CommState::finished;
+  call.peer = static_cast<std::int32_t>(std::clamp<std::int64_t>(row.peer, -1, INT32_MAX));
+  call.created_unix_ns = unix_ns(row.state == CommState::enqueued ? row.enqueued : row.started);
+  call.op = job_.texts.intern(op);
+  call.dtype = job_.texts.intern(run_.text(row.dtype));
+  if (const int bytes = element_type_from(run_.text(row.dtype)).bytes; bytes > 0 && row.bytes >= 0)
+    call.elements = row.bytes / bytes;
+  if (call.way == CallWay::collective) {
+    const std::int64_t counted = counts_[{row.rank.value, call.group}]++;
+    call.sequence = row.sequence >= 0 ? row.sequence : counted;
+    if (row.sequence < 0 && job_.completeness != Completeness::whole) job_.completeness = Completeness::counts_lost;
+    GroupProgress& group = progress.group_row(call.group);
+    group.entered = std::max(group.entered, call.sequence);
+    if (call.finished) group.finished = std::max(group.finished, call.sequence);
+    group.recent.push_back(call);
+  } else {
+    job_.groups[call.group].has_pairs = true;
+    PairProgress* const pair = progress.pair_row(call.group, call.way, call.peer);
+    if (pair == nullptr) progress.whole_history = false;
+    if (pair != nullptr) ++(call.finished ? pair->finished : pair->open);
+  }
+  if (call.finished) return;
+  progress.open.size() < RankProgress::most_open ? progress.open.push_back(call) : void(++progress.open_left_out);
+}
+
+/// The step and the innermost range that were open at the end, and the last line of code that was sampled.
+void RunProgress::add_place(RankId rank, LastPlace& place) {
+  for (const Lane& lane : run_.lanes()) {
+    if (lane.rank != rank || lane.kind != LaneKind::thread) continue;
+    for (const Span& span : run_.spans_of(lane)) {
+      if ((span.flags & span_flag::cut_end) == 0 || span.kind == SpanKind::python || span.kind == SpanKind::wait)
+        continue;
+      if (span.kind == SpanKind::step) {
+        place.step = run_.number(run_.id_of(span), "index");
+      } else if (span.collective == Span::no_collective) {
+        place.range = run_.text(span.name);
+      }
+    }
+  }
+  if (const auto code = last_code_.find(rank); code != last_code_.end())
+    place.stack.emplace_back(run_.text(code->second));
+  place.host = host_words(rank);
+}
+
+/// What its samples say of the last seconds.
+std::string RunProgress::host_words(RankId rank) const {
+  double sum = 0;
+  int count = 0;
+  const StringId name = run_.strings().find("cpu_percent");
+  for (const CounterTrack& track : run_.counters()) {
+    if (track.rank != rank || track.name != name) continue;
+    const auto samples = run_.samples_of(track);
+    for (const CounterSample& sample : samples) {
+      if (samples.back().time - sample.time > nanoseconds{last_seconds_ns}) continue;
+      sum += sample.value;
+      ++count;
+    }
+  }
+  if (count == 0) return {};
+  const double mean = sum / count;
+  return mean >= 50
+             ? format("its process was computing (it used {:.0f} % of a core in the last seconds that were sampled)",
+                      mean)
+             : format(
+                   "its process was blocked or asleep (it used {:.0f} % of a core in the last seconds that were "
+                   "sampled)",
+                   mean);
+}
+
+}  // namespace
+
+// A rank that was started again has calls of its earlier process, too.
+bool is_call_of_rank(const Run& run, const Collective& call) {
+  const LaneId lane = call.lane.is_set() ? call.lane : call.enqueued_on;
+  return call.rank.is_set() && call.group.is_set() && is_shared(run, call) &&
+         (!lane.is_set() || run.lane(lane).process == run.process_row_of(call.rank));
+}
+
+std::vector<const Collective*> calls_of(const Run& run, RankId rank) {
+  std::vector<const Collective*> calls;
+  const auto first = std::ranges::lower_bound(run.collectives(), rank, {}, &Collective::rank);
+  for (auto call = first; call != run.collectives().end() && call->rank == rank; ++call)
+    if (is_call_of_rank(run, *call)) calls.push_back(&*call);
+  std::ranges::stable_sort(calls, {}, &Collective::enqueued);
+  return calls;
+}
+
+JobProgress progress_of_run(const Run& run, std::int64_t alive_unix_ns) {
+  return RunProgress{run, alive_unix_ns}.take();
+}
+
+}  // namespace rankscope::analyzer::hang

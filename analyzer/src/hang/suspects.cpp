@@ -1,0 +1,188 @@
+#include "hang/suspects.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "collectives/comm_ops.h"
+#include "collectives/find.h"
+#include "rankscope/core/model/run.h"
+#include "rankscope/core/numbers.h"
+#include "steps/find.h"
+
+namespace rankscope::analyzer::hang {
+namespace {
+
+constexpr nanoseconds one_end{1'000'000'000};  // a signal reaches all processes of a job within this
+
+/// The rows of one group, by (rank, sequence) as Run sorts them.
+struct StartsOfGroup {
+  std::vector<std::vector<const Collective*>> started;  // per present rank, in order
+};
+
+std::vector<StartsOfGroup> starts_of(const Run& run, std::vector<Frontier>& frontiers) {
+  std::vector<StartsOfGroup> groups(run.groups().size());
+  for (StartsOfGroup& group : groups) group.started.resize(run.ranks().size());
+  for (const Collective& collective : run.collectives()) {
+    if (!collective.rank.is_set() || !is_shared(run, collective)) continue;
+    if (is_point_to_point(run.text(collective.op))) continue;
+    const std::size_t place = run.place_of(collective.rank);
+    if (collective.state != CommState::finished) ++frontiers[place].unfinished;
+    if (collective.state != CommState::enqueued) groups[collective.group.index()].started[place].push_back(&collective);
+  }
+  return groups;
+}
+
+/// The peers' start of the first operation that a rank with `done` started ones has missed.
+std::optional<MissedOperation> first_missed(const StartsOfGroup& group, std::size_t done) {
+  std::optional<MissedOperation> first;
+  for (const auto& started : group.started) {
+    if (started.size() <= done) continue;
+    const Collective& next = *started[done];
+    if (!first || next.started < first->started) first = MissedOperation{next.rank, next.started};
+  }
+  return first;
+}
+
+void compare_starts(const Run& run, const Group& members, const StartsOfGroup& group,
+                    std::vector<Frontier>& frontiers) {
+  std::size_t farthest = 0;
+  for (const auto& started : group.started) farthest = std::max(farthest, started.size());
+  for (std::size_t place = 0; place < frontiers.size(); ++place) {
+    const std::size_t done = group.started[place].size();
+    if (std::ranges::find(members.members, run.ranks()[place]) == members.members.end() || done == farthest) continue;
+    Frontier& own = frontiers[place];
+    own.missed += static_cast<std::int64_t>(farthest - done);
+    const std::optional<MissedOperation> missed = first_missed(group, done);
+    if (missed && (!own.first || missed->started < own.first->started)) own.first = missed;
+  }
+}
+
+/// A signal that no launcher sends first: it ended this rank before the launcher ended the others.
+bool was_killed_first(const Suspect& suspect) { return suspect.signal > 0 && !asks_to_end(suspect.signal); }
+
+bool ended_badly(const Process& process) {
+  switch (process.ending) {
+    case Ending::vanished:
+      return true;
+    case Ending::exited:
+      return process.exit_status != 0;
+    case Ending::unknown:
+      return false;
+  }
+  return false;
+}
+
+/// How many steps the rank finished; steps that the recording lacks count as none.
+std::int64_t steps_done(const Section<StepsSection>& steps, RankId rank) {
+  if (!steps) return 0;
+  return std::ranges::count(windows_of(*steps, rank), true, &StepWindow::complete);
+}
+
+/// Peers went on to what it never came to.
+bool held_up_others(const Suspect& suspect) { return suspect.frontier->missed > 0 || suspect.steps_behind > 0; }
+
+/// All ends were seen, and all ranks but one were asked to end: that one ended by itself, and they with it.
+bool one_ended_by_itself(std::span<const Suspect> suspects) {
+  std::ptrdiff_t asked = 0;
+  for (const Suspect& suspect : suspects) {
+    if (!suspect.end_seen) return false;
+    asked += asks_to_end(suspect.signal) ? 1 : 0;
+  }
+  return asked + 1 == std::ssize(suspects);
+}
+
+}  // namespace
+
+std::vector<Frontier> comm_frontiers(const Run& run) {
+  std::vector<Frontier> frontiers;
+  for (const RankId rank : run.ranks()) {
+    frontiers.emplace_back();
+    frontiers.back().rank = rank;
+  }
+  const std::vector<StartsOfGroup> groups = starts_of(run, frontiers);
+  for (std::size_t i = 0; i < groups.size(); ++i) compare_starts(run, run.groups()[i], groups[i], frontiers);
+  return frontiers;
+}
+
+std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& steps,
+                                 std::span<const Frontier> frontiers, const EndsOfRun& ends) {
+  std::int64_t farthest = 0;
+  for (const Frontier& frontier : frontiers) farthest = std::max(farthest, steps_done(steps, frontier.rank));
+  std::vector<Suspect> suspects;
+  for (const Frontier& frontier : frontiers) {
+    const Process& process = run.process_of(frontier.rank);
+    const std::int64_t behind = farthest - steps_done(steps, frontier.rank);
+    // A clean exit counts too if the others went on to operations that needed this rank, unless its file is damaged:
+    // then the operations are missing from the recording, not from the run.
+    const bool damaged = run.quality().of(Counter::chunks_corrupt) + run.quality().of(Counter::segment_cut) > 0;
+    const bool left_early = process.ending == Ending::exited && behind > 0 && frontier.missed > 0 && !damaged;
+    if (!ended_badly(process) && !left_early) continue;
+    const ProcessEnd* const end = ends.of(frontier.rank);
+    const bool vanished = process.ending == Ending::vanished;
+    suspects.push_back({.process = &process,
+                        .frontier = &frontier,
+                        .steps_behind = behind,
+                        .signal = end != nullptr && vanished ? end->signal : 0,
+                        .end_seen = end != nullptr,
+                        .hung = ends.hung(frontier.rank)});
+  }
+  return suspects;
+}
+
+const Suspect& root_cause(std::span<const Suspect> suspects, Ends ends) {
+  const auto order = [ends](const Suspect& suspect) {
+    const bool last_to_arrive = held_up_others(suspect);
+    const std::int64_t first =
+        ends == Ends::comparable ? ns_of(suspect.process->recorded.end) : -suspect.frontier->missed;
+    return std::tuple(!was_killed_first(suspect), !last_to_arrive, first, suspect.process->rank);
+  };
+  return *std::ranges::min_element(suspects, {}, order);
+}
+
+const Suspect& first_lost(std::span<const Suspect> suspects, const EndsOfRun& seen, Ends ends) {
+  const auto of_rank = [&](RankId rank) -> const Suspect& {
+    return *std::ranges::find_if(suspects, [rank](const Suspect& suspect) { return suspect.process->rank == rank; });
+  };
+  std::vector<Suspect> hung(suspects.begin(), suspects.end());
+  std::erase_if(hung, [](const Suspect& suspect) { return !suspect.hung || !held_up_others(suspect); });
+  if (!hung.empty()) return of_rank(root_cause(hung, ends).process->rank);
+  std::vector<RankId> all;
+  std::vector<RankId> waited_for;
+  for (const Suspect& suspect : suspects) {
+    all.push_back(suspect.process->rank);
+    if (held_up_others(suspect)) waited_for.push_back(suspect.process->rank);
+  }
+  auto first = seen.first_bad(all);
+  if (!first) first = seen.first_bad(waited_for);
+  return first ? of_rank(*first) : root_cause(suspects, ends);
+}
+
+bool stopped_together(const Run& run, std::span<const Suspect> suspects) {
+  if (run.ranks().size() < 2 || suspects.size() < run.ranks().size() || one_ended_by_itself(suspects)) return false;
+  const auto killed_first = std::ranges::count_if(suspects, was_killed_first);
+  if (killed_first > 0 && killed_first < std::ssize(suspects)) return false;
+  return std::ranges::all_of(suspects, [](const Suspect& suspect) {
+    return suspect.process->ending == Ending::vanished && suspect.frontier->missed == 0 && suspect.steps_behind == 0;
+  });
+}
+
+bool was_asked_to_end(const Run& run, std::span<const Suspect> suspects, Ends ends) {
+  if (!run.metadata("stopped_by").starts_with("SIG") || ends != Ends::comparable) return false;
+  if (suspects.empty() || suspects.size() < run.ranks().size()) return false;
+  const auto [first, last] =
+      std::ranges::minmax_element(suspects, {}, [](const Suspect& suspect) { return suspect.process->recorded.end; });
+  const auto asked = number_from<std::int64_t>(run.metadata("stopped_at_unix_ns"), {.least = 1});
+  RunTime began_to_end = last->process->recorded.end;
+  if (asked && run.info().origin_unix_ns != 0)
+    began_to_end = std::min(began_to_end, at(*asked - run.info().origin_unix_ns));
+  return first->process->recorded.end >= began_to_end - one_end;
+}
+
+bool was_needed(const Run& run, const Suspect& suspect, std::span<const Frontier> frontiers) {
+  const bool open_work =
+      std::ranges::any_of(frontiers, [](const Frontier& frontier) { return frontier.unfinished > 0; });
+  return suspect.frontier->missed > 0 || suspect.steps_behind > 0 || open_work || run.ranks().size() == 1 ||
+         was_killed_first(suspect);
+}
+
+}  // namespace rankscope::analyzer::hang
