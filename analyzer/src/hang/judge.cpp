@@ -1,6 +1,7 @@
 #include "hang/judge.h"
 
 #include <algorithm>
+#include <csignal>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -66,6 +67,11 @@ bool ended_alike(const JobProgress& job, std::uint32_t one, std::uint32_t other)
     return std::tuple(end.life, end.signal, end.exit_status, end.note);
   };
   return how(one) == how(other);
+}
+
+/// True if the program ended the process itself, as libraries do when they notice an error.
+bool gave_up(const EndOfProcess& end) {
+  return end.life == Life::signalled ? end.signal == SIGABRT : end.life == Life::exited && end.exit_status != 0;
 }
 
 /// True if the dump shows how far the rank came in the group: the ring may have lost all calls of it.
@@ -160,6 +166,8 @@ void Judge::add_rank(std::uint32_t rank) {
   if (found.operation == nullptr) return;  // nobody waits for it
   const auto known = job_.ranks.find(rank);
   if (known != job_.ranks.end() && has_ended(known->second)) {
+    // A library that notices that calls do not fit ends the process itself.
+    if (gave_up(known->second.end) && find_mismatch(job_, *found.operation)) return add_operation(*found.operation);
     found.kind = HangKind::dead;
     const bool by_hearsay = known->second.end.life == Life::vanished && known->second.witness != Witness::recording;
     found.certainty = by_hearsay ? HangCertainty::likely : HangCertainty::fact;

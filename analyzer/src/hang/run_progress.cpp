@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "collectives/comm_ops.h"
 #include "collectives/find.h"
+#include "hang/mismatch.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/quality.h"
 #include "rankscope/core/model/run.h"
@@ -44,6 +46,8 @@ class RunProgress {
     note_losses();
     find_last_code();
     for (const RankId rank : run.ranks()) add(rank);
+    settle_unseen();
+    for (auto& [rank, progress] : job_.ranks) forget_old(progress);
     for (CommGroup& group : job_.groups) group.on_host = !accelerated_;
     job_.complete();
   }
@@ -64,6 +68,10 @@ class RunProgress {
   void note_losses();
   void add(RankId rank);
   void add_call(const Collective& call, RankProgress& progress);
+  void settle_unseen();
+  void settle_unseen(std::uint32_t rank, RankProgress& progress);
+  [[nodiscard]] std::int64_t alike_until(std::uint32_t group) const;
+  static void forget_old(RankProgress& progress);
   void add_place(RankId rank, LastPlace& place);
   [[nodiscard]] std::string host_words(RankId rank) const;
   /// Never 0, which means that a time is not known.
@@ -76,6 +84,8 @@ class RunProgress {
   JobProgress job_;
   std::vector<std::uint32_t> rows_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> counts_;  // rank, group -> collectives so far
+  std::map<std::uint32_t, std::int64_t> finished_by_any_;  // group -> the last collective that a rank finished
+  std::map<std::uint32_t, std::set<std::pair<std::uint32_t, std::int64_t>>> unseen_;  // rank -> group and sequence
   std::map<RankId, StringId> last_code_;
   bool accelerated_ = false;
 };
@@ -97,14 +107,6 @@ void RunProgress::add(RankId rank) {
   progress.written_unix_ns = std::max(alive_unix_ns_, unix_ns(run_.process_of(rank).recorded.end));
   accelerated_ = accelerated_ || run_.has_accelerator(rank);
   for (const Collective* const call : calls_of(run_, rank)) add_call(*call, progress);
-  for (GroupProgress& row : progress.groups) {
-    // What is open comes after all that is finished.
-    for (const CommCall& call : progress.open)
-      if (call.group == row.group && call.way == CallWay::collective)
-        row.finished = std::min(row.finished, call.sequence - 1);
-    const auto old = row.recent.size() - std::min(row.recent.size(), GroupProgress::most_recent);
-    row.recent.erase(row.recent.begin(), row.recent.begin() + static_cast<std::ptrdiff_t>(old));
-  }
   add_place(rank, progress.place);
 }
 
@@ -126,7 +128,12 @@ void RunProgress::add_call(const Collective& row, RankProgress& progress) {
     if (row.sequence < 0 && job_.completeness != Completeness::whole) job_.completeness = Completeness::counts_lost;
     GroupProgress& group = progress.group_row(call.group);
     group.entered = std::max(group.entered, call.sequence);
-    if (call.finished) group.finished = std::max(group.finished, call.sequence);
+    if (call.finished) {
+      group.finished = std::max(group.finished, call.sequence);
+      auto& of_any = finished_by_any_.try_emplace(call.group, -1).first->second;
+      of_any = std::max(of_any, call.sequence);
+    }
+    if (row.state == CommState::enqueued) unseen_[row.rank.value].emplace(call.group, call.sequence);
     group.recent.push_back(call);
   } else {
     job_.groups[call.group].has_pairs = true;
@@ -136,6 +143,66 @@ void RunProgress::add_call(const Collective& row, RankProgress& progress) {
   }
   if (call.finished) return;
   progress.open.size() < RankProgress::most_open ? progress.open.push_back(call) : void(++progress.open_left_out);
+}
+
+/// The last collective of a group before the first one that a member did not call, or called otherwise; -1 if there is
+/// none such, or if not all calls are remembered.
+std::int64_t RunProgress::alike_until(std::uint32_t group) const {
+  WaitedOperation operation{.members = job_.groups[group].members};
+  std::int64_t all_came = INT64_MAX;
+  std::int64_t any_came = -1;
+  std::int64_t finished = -1;
+  for (const auto& [rank, progress] : job_.ranks) {
+    const GroupProgress* const row = progress.in_group(group);
+    const bool is_member = std::ranges::find(operation.members, rank) != operation.members.end();
+    if (!is_member && row == nullptr) continue;
+    if (!is_member) operation.members.push_back(rank);
+    all_came = std::min(all_came, row == nullptr ? std::int64_t{-1} : row->entered);
+    any_came = std::max(any_came, row == nullptr ? std::int64_t{-1} : row->entered);
+    finished = std::max(finished, row == nullptr ? std::int64_t{-1} : row->finished);
+  }
+  operation.waiting = operation.members;
+  operation.call = {.group = group, .way = CallWay::collective};
+  for (std::int64_t sequence = finished + 1; sequence <= all_came && sequence < any_came + 1; ++sequence) {
+    operation.call.sequence = sequence;
+    if (find_mismatch(job_, operation)) return sequence - 1;
+  }
+  return all_came < any_came ? all_came : -1;
+}
+
+/// An accelerator's profiler hands its records over late, and none of what still runs: a call that was only seen to be
+/// enqueued has finished if a peer finished it, or a later one of the group; and it is not what holds the group up if
+/// all members made it alike, and do not agree on a later one.
+void RunProgress::settle_unseen() {
+  if (unseen_.empty()) return;
+  for (std::uint32_t group = 0; group < job_.groups.size(); ++group) {
+    std::int64_t& settled = finished_by_any_.try_emplace(group, -1).first->second;
+    settled = std::max(settled, alike_until(group));
+  }
+  for (auto& [rank, progress] : job_.ranks) settle_unseen(rank, progress);
+}
+
+void RunProgress::settle_unseen(std::uint32_t rank, RankProgress& progress) {
+  const auto unseen = unseen_.find(rank);
+  if (unseen == unseen_.end()) return;
+  std::erase_if(progress.open, [&](const CommCall& call) {
+    return call.way == CallWay::collective && call.sequence <= finished_by_any_.at(call.group) &&
+           unseen->second.contains({call.group, call.sequence});
+  });
+  for (GroupProgress& row : progress.groups)
+    row.finished = std::max(row.finished, std::min(row.entered, finished_by_any_.at(row.group)));
+}
+
+/// What is open comes after all that is finished. Of what is finished only the last calls are of use.
+void RunProgress::forget_old(RankProgress& progress) {
+  for (GroupProgress& row : progress.groups) {
+    for (const CommCall& call : progress.open)
+      if (call.group == row.group && call.way == CallWay::collective)
+        row.finished = std::min(row.finished, call.sequence - 1);
+    const auto oldest = std::min(row.entered, row.finished + 1) - static_cast<std::int64_t>(GroupProgress::most_recent);
+    std::erase_if(row.recent, [oldest](const CommCall& call) { return call.sequence <= oldest; });
+    if (row.recent.size() > RankProgress::most_open) row.recent.resize(RankProgress::most_open);
+  }
 }
 
 /// The step and the innermost range that were open at the end, and the last line of code that was sampled.

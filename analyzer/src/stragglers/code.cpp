@@ -14,8 +14,9 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr double least_of_step = 0.01;
-constexpr double least_of_lag = 0.25;      // of a rank that is slow all the time
-constexpr double pauses_explain_it = 0.5;  // of the lag, or of what its functions show
+constexpr double least_of_lag = 0.25;        // of a rank that is slow all the time
+constexpr double loading_explains_it = 0.5;  // of the lag
+constexpr double pauses_explain_it = 0.5;    // of the lag, or of what its functions show
 
 /// Where such a rank loses its time: the first group with a clear function counts.
 std::vector<std::vector<CodePhase>> phases_of(StragglerKind kind, bool accelerated) {
@@ -104,11 +105,16 @@ std::vector<RankCode> CodeOfRanks::code_of_peers(const PeerClass& peers, const S
 }
 
 void CodeOfRanks::explain(const PeerClass& peers, Straggler& row) const {
-  const auto groups = phases_of(row.kind, run_.has_accelerator(row.rank));
-  if (groups.empty() || !samples_.has(row.rank)) return;
+  if (phases_of(row.kind, run_.has_accelerator(row.rank)).empty() || !samples_.has(row.rank)) return;
   const RankCode own = samples_.over(row.rank, slow_windows(steps_, row.rank, row));
   const std::vector<RankCode> others = code_of_peers(peers, row);
   if (others.empty() || own.steps == 0) return;
+  // An accelerator that still works while its host loads is idle only for the rest of that time, and then for what the
+  // host does next, which its peers hide behind waiting: the host's own samples say more.
+  if (row.kind == StragglerKind::host && row.persistence == Persistence::persistent && run_.has_accelerator(row.rank) &&
+      slow_code(own, others, std::array{CodePhase::data}, share_of(loading_explains_it, row.lag_ns_per_step)))
+    row.kind = StragglerKind::data;
+  const auto groups = phases_of(row.kind, run_.has_accelerator(row.rank));
   std::int64_t least = share_of(least_of_step, steps_.mean_ns);
   if (row.persistence == Persistence::persistent) least = std::max(least, share_of(least_of_lag, row.lag_ns_per_step));
   std::span<const CodePhase> found_in;

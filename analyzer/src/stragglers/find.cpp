@@ -8,6 +8,7 @@
 #include "split/communication.h"
 #include "stragglers/class_verdict.h"
 #include "stragglers/crowded_hosts.h"
+#include "stragglers/shared_devices.h"
 #include "stragglers/unrecorded.h"
 #include "tcp_links/parts.h"
 #include "words/units.h"
@@ -96,12 +97,16 @@ std::string doubt_by_waits(const Run& run, std::span<const RankRow> rows) {
 
 /// True if it has ranks beside those that were named: of two of which one is slow, the other one is the measure.
 bool judge(const PeerClass& peers, const StepsSection& steps, const CollectiveFacts& facts, const CrowdedHosts& crowded,
-           StragglersSection& section) {
+           const SharedDevices& shared, StragglersSection& section) {
   const std::size_t counted = counted_steps(steps).size();
   const ClassVerdict verdict(peers, steps, facts);
   std::size_t named = 0;
   for (Straggler& row : verdict.stragglers()) {
     if (crowded.explain(row)) continue;
+    if (shared.explain(row)) {
+      section.cannot_tell = shared.text();
+      continue;
+    }
     section.rows.push_back(std::move(row));
     ++named;
   }
@@ -158,17 +163,18 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   CollectiveFacts facts{.blame = blame ? &*blame : nullptr};
   if (collectives) facts.arrivals = last_arrivals(run, *steps, *collectives);
   const CrowdedHosts crowded{run, *steps};
+  const SharedDevices shared{run};
   StragglersSection section;
   bool others = false;
   std::vector<const PeerClass*> compared;
   for (const PeerClass& peers : classes) {
     if (peers.size() < 2) continue;
-    others |= judge(peers, *steps, facts, crowded, section);
+    others |= judge(peers, *steps, facts, crowded, shared, section);
     compared.push_back(&peers);
   }
   section.last_arrivals = summary_of(facts.arrivals, run.ranks());
   section.compared = comparisons_text(compared, counted_steps(*steps).size());
-  section.cannot_tell = few_steps_doubt(counted_steps(*steps).size());
+  if (const std::string few = few_steps_doubt(counted_steps(*steps).size()); !few.empty()) section.cannot_tell = few;
   if (section.cannot_tell.empty()) section.cannot_tell = not_compared_text(run, compared);
   if (section.cannot_tell.empty() && others) section.cannot_tell = doubt_by_waits(run, *rows);
   if (section.cannot_tell.empty() && others) section.cannot_tell = doubt_by_noise(section, crowded);

@@ -182,8 +182,9 @@ TEST(LostRanks, AJobThatWasAskedToEndLostNoRankWhoeverWasTheFirst) {
   EXPECT_TRUE(findings_of(text, "rank_lost").empty());
   const auto stopped = findings_of(text, "job_stopped");
   ASSERT_EQ(stopped.size(), 1U);
-  EXPECT_EQ(stopped[0].title, "the job was stopped by SIGINT");
-  EXPECT_EQ(stopped[0].severity, FindingSeverity::minor);
+  EXPECT_EQ(stopped[0].title, "the job hung: rank 1 never came to allreduce 1 of group dp")
+      << "which is why somebody stopped it";
+  EXPECT_THAT(stopped[0].evidence, ::testing::HasSubstr("the recorder received SIGINT"));
   EXPECT_EQ(stopped[0].step, 1);
 }
 

@@ -12,6 +12,8 @@ namespace rankscope::recording {
 namespace {
 
 constexpr std::size_t fewest_members = 2;
+// Of two operations of a group; NCCL takes three times as long for a call that launches a kernel (2.28.9 on an H200).
+constexpr nanoseconds longest_between_reports{20'000};
 constexpr std::int64_t longest_ago_ns = (std::int64_t{1} << 30) * 1000;  // the recorder knows no longer times
 
 }  // namespace
@@ -146,8 +148,11 @@ void CommDecoder::finish(const DeviceDecoder& devices, const Ending& ending) {
     join = join_reports();
     count_unjoined(join);
   }
-  for (const auto& [uid, open] : open_)
-    if (open.is_enqueued && open.called_on != 0) calls_.add(open.called_on, called_at(open));
+  for (const auto& [uid, open] : open_) {
+    if (!open.is_enqueued || !open.in_communicator) continue;
+    if (open.called_on != 0) calls_.add(open.called_on, called_at(open));
+    reports_.add(open.os_thread, clock_.run_time(open.enqueued.ticks));
+  }
   const Sources from{devices, ending};
   for (const auto& [uid, open] : open_) {
     const auto parts = join.by_announced.find(uid);
@@ -156,6 +161,7 @@ void CommDecoder::finish(const DeviceDecoder& devices, const Ending& ending) {
     else if (!join.carried.contains(uid))
       add(open, from);
   }
+  for (const Open* const open : not_seen_) add_not_seen(*open, from);
 }
 
 CommJoin CommDecoder::join_reports() const {
@@ -166,11 +172,10 @@ CommJoin CommDecoder::join_reports() const {
     const std::string_view op = builder_.text(open.op);
     const CommEnqueued& enqueued = open.enqueued;
     if (open.in_communicator) {
-      const RankId peer = rank_of_peer(open);
       carried.push_back({.uid = uid,
                          .op = op,
                          .bytes = enqueued.bytes,
-                         .peer = peer.is_set() ? std::int64_t{peer.value} : -1,
+                         .peer = peer_in_job(open),
                          .communicator = open.group_name,
                          .enqueued = enqueued.ticks,
                          .enqueued_on = open.called_on != 0 ? open.called_on : open.os_thread});
@@ -315,9 +320,11 @@ std::optional<TimeRange> CommDecoder::carried_out(const Open& open, const Device
   return TimeRange{clock_.run_time(open.started), clock_.run_time(std::max(open.started, open.finished))};
 }
 
-RankId CommDecoder::rank_of_peer(const Open& open) const {
-  if (open.enqueued.peer < 0) return RankId::none();
-  return communicators_.rank_of(builder_.text(open.group_name), open.enqueued.peer);
+/// The rank of its peer or root; -1 if it has none, or one that is not known.
+std::int64_t CommDecoder::peer_in_job(const Open& open) const {
+  if (open.enqueued.peer < 0) return -1;
+  const RankId peer = communicators_.rank_of(builder_.text(open.group_name), open.enqueued.peer);
+  return peer.is_set() ? std::int64_t{peer.value} : -1;
 }
 
 // NCCL reports an operation before its kernel can begin, and after all calls of its group. So what its caller called
@@ -332,9 +339,13 @@ std::optional<DeviceDecoder::Work> CommDecoder::kernel_of_caller(const Open& ope
 
 // A communication library says when an operation was enqueued; its kernel shows when it ran, else its channels, else
 // its network operations. A thread of CUDA that reports launches nothing: the kernel is that of the thread that called.
+// The operations of a group are reported in one go, and may share a kernel. What was launched before the operations
+// before them is theirs: CUPTI has no record of a kernel that has not ended, and none of what was launched after it as
+// long as these records lie in one buffer.
 std::optional<CommDecoder::Ran> CommDecoder::ran(const Open& open, const Sources& from) {
   const RunTime enqueued = clock_.run_time(open.enqueued.ticks);
-  auto kernel = from.devices.comm_launched_before(open.os_thread, enqueued);
+  const RunTime others = reports_.before_burst(open.os_thread, enqueued, longest_between_reports);
+  auto kernel = from.devices.comm_launched_last(open.os_thread, {others, enqueued});
   if (!kernel && open.called_on != 0) kernel = kernel_of_caller(open, enqueued, from.devices);
   const auto time = kernel ? std::optional{kernel->time} : carried_out(open, from.devices);
   if (!time) return std::nullopt;
@@ -357,21 +368,30 @@ void CommDecoder::add_call(const Open& open, const Sources& from) {
 void CommDecoder::add_of_library(const Open& open, const Sources& from) {
   NewCollective row = row_of(open);
   row.group = group_of_communicator(open.group_name);
-  if (row.peer >= 0) {
-    const RankId peer = rank_of_peer(open);
-    row.peer = peer.is_set() ? std::int64_t{peer.value} : -1;
-  }
+  row.peer = peer_in_job(open);
   ++added_;
   const auto one = ran(open, from);
-  if (!one) {
-    builder_.quality().add(Counter::comm_times_unknown);
-    return add_call(open, from);
-  }
+  if (!one) return not_seen_.push_back(&open);
+  last_seen_enqueued_ = std::max(last_seen_enqueued_, clock_.run_time(open.enqueued.ticks));
   row.started = one->time.begin;
   row.finished = one->time.end;
   row.enqueued = std::min(row.enqueued, one->time.begin);
   row.lane = one->lane;
   row.span_ticket = one->ticket;
+  builder_.add_collective(row);
+}
+
+/// Operations that were enqueued after the last one that is known to have run may never have run: as in a job that
+/// hangs. Of any other the times were lost.
+void CommDecoder::add_not_seen(const Open& open, const Sources& from) {
+  builder_.quality().add(Counter::comm_times_unknown);
+  add_call(open, from);
+  const bool is_last = clock_.run_time(open.enqueued.ticks) > last_seen_enqueued_;
+  if (!is_last || from.ending.was_switched_off || !from.devices.seen()) return;
+  NewCollective row = row_of(open);
+  row.group = group_of_communicator(open.group_name);
+  row.peer = peer_in_job(open);
+  row.state = CommState::enqueued;
   builder_.add_collective(row);
 }
 

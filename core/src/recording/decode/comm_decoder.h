@@ -104,7 +104,7 @@ class CommDecoder {
   LaneId lane_of(const Open& open, std::uint32_t process);
   LaneId library_lane(StringId group, std::uint32_t process);
   LaneId lane_named(std::string_view name, std::uint32_t process);
-  [[nodiscard]] RankId rank_of_peer(const Open& open) const;
+  [[nodiscard]] std::int64_t peer_in_job(const Open& open) const;
   [[nodiscard]] CommJoin join_reports() const;
   [[nodiscard]] Fit fit(GroupId group, StringId communicator) const;
   void count_unjoined(const CommJoin& join);
@@ -113,6 +113,7 @@ class CommDecoder {
   void add_announced(const Open& open, const Sources& from);
   void add_joined(const Open& open, const CommJoin::Parts& parts, const Sources& from);
   void add_of_library(const Open& open, const Sources& from);
+  void add_not_seen(const Open& open, const Sources& from);
   [[nodiscard]] std::optional<Ran> ran(const Open& open, const Sources& from);
   [[nodiscard]] std::optional<DeviceDecoder::Work> kernel_of_caller(const Open& open, RunTime reported,
                                                                     const DeviceDecoder& devices) const;
@@ -129,7 +130,9 @@ class CommDecoder {
   std::map<GroupId, std::vector<RankId>> members_;           // of announced groups, ascending
   std::map<std::string, LaneId> lanes_;                      // by name, that belong to no thread
   std::map<std::uint32_t, StringId> owned_;                  // kernels that a collective has as its span, and its group
-  CallTimes calls_;
+  CallTimes calls_, reports_;
+  std::vector<const Open*> not_seen_;            // to have run, of a library
+  RunTime last_seen_enqueued_ = RunTime::min();  // of those that were
   bool program_reported_ = false, library_reported_ = false;
   std::uint64_t added_ = 0;
 };

@@ -290,11 +290,12 @@ void DeviceDecoder::pair_waits() {
   }
 }
 
-std::optional<DeviceDecoder::Work> DeviceDecoder::comm_launched_before(std::int64_t os_thread, RunTime time) const {
+std::optional<DeviceDecoder::Work> DeviceDecoder::comm_launched_last(std::int64_t os_thread, TimeRange time) const {
   const auto thread = kernel_launches_.find(os_thread);
   if (thread == kernel_launches_.end()) return std::nullopt;
-  const auto after = std::ranges::upper_bound(thread->second, time, {}, &Launch::begin);
-  return after == thread->second.begin() ? std::nullopt : comm_of(*(after - 1));
+  const auto after = std::ranges::upper_bound(thread->second, time.end, {}, &Launch::begin);
+  if (after == thread->second.begin() || (after - 1)->begin < time.begin) return std::nullopt;
+  return comm_of(*(after - 1));
 }
 
 std::optional<DeviceDecoder::Work> DeviceDecoder::comm_launched_in(std::int64_t os_thread, TimeRange time,

@@ -46,8 +46,8 @@ class DeviceDecoder {
     TimeRange time{};
     LaneId lane{};
   };
-  /// What the last launch of a thread before a time put on a stream, if it communicates. After finish().
-  [[nodiscard]] std::optional<Work> comm_launched_before(std::int64_t os_thread, RunTime time) const;
+  /// What the last launch of a thread in a stretch of time put on a stream, if it communicates. After finish().
+  [[nodiscard]] std::optional<Work> comm_launched_last(std::int64_t os_thread, TimeRange time) const;
   /// What the first launch of a thread in a stretch of time put on a stream, if it communicates and began no earlier
   /// than `reported`, but for the error between the clocks. After finish().
   [[nodiscard]] std::optional<Work> comm_launched_in(std::int64_t os_thread, TimeRange time, RunTime reported) const;
