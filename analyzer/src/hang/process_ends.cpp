@@ -207,9 +207,17 @@ bool EndsOfRun::ended_after_others(RankId rank) const {
   return unseen ? *end_of_others <= end + ended_as_one : *end_of_others < end;
 }
 
+/// True if it was seen to end after the recorder had found that the job hangs.
+bool EndsOfRun::ended_after_alarm(RankId rank) const {
+  const auto alarm = number_from<std::int64_t>(run_.metadata("hang_seen_at_unix_ns"), {.least = 1});
+  const ProcessEnd* const seen = of(rank);
+  return alarm && seen != nullptr && seen->at_unix_ns > *alarm && !is_own_fault(seen->signal);
+}
+
 bool EndsOfRun::hung(RankId rank) const {
   if (!comparable_ || recorded_in_part(run_)) return false;
   const auto since = waited_since_[run_.place_of(rank)].without(rank);
+  if (since && ended_after_alarm(rank)) return true;
   return since && end_time(rank) - *since > lived_on && ended_after_others(rank);
 }
 

@@ -44,8 +44,8 @@ class EndsOfRun {
   /// The last moment at which any of them was seen to end; 0: none was.
   [[nodiscard]] std::int64_t last_unix_ns() const;
   /// True if the process was alive seconds after its peers had begun to wait for it, and then was ended: by a signal
-  /// that asks it to, with the job, or after another rank. Whoever ends first by itself, or by a fault of its own
-  /// (SIGSEGV), did not hang, however long its peers had waited.
+  /// that asks it to, with the job, after another rank, or after the recorder had found that the job hangs. Whoever
+  /// ends first by itself, or by a fault of its own (SIGSEGV), did not hang, however long its peers had waited.
   [[nodiscard]] bool hung(RankId rank) const;
   /// Of these ranks, which all ended badly: the one whose process ended first, without those that were asked to end,
   /// since what a launcher ends is a consequence. Nothing if the end of any of them was not seen, or if they ran on
@@ -64,6 +64,7 @@ class EndsOfRun {
   void find_waits();
   [[nodiscard]] RunTime end_time(RankId rank) const;
   [[nodiscard]] bool ended_after_others(RankId rank) const;
+  [[nodiscard]] bool ended_after_alarm(RankId rank) const;
 
   const Run& run_;
   bool comparable_ = false;

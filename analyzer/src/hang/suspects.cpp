@@ -19,6 +19,11 @@ struct StartsOfGroup {
   std::vector<std::vector<const Collective*>> started;  // per present rank, in order
 };
 
+/// When a rank joined an operation; of an accelerator often only the call was seen.
+RunTime joined_at(const Collective& collective) {
+  return collective.state == CommState::enqueued ? collective.enqueued : collective.started;
+}
+
 std::vector<StartsOfGroup> starts_of(const Run& run, std::vector<Frontier>& frontiers) {
   std::vector<StartsOfGroup> groups(run.groups().size());
   for (StartsOfGroup& group : groups) group.started.resize(run.ranks().size());
@@ -27,7 +32,8 @@ std::vector<StartsOfGroup> starts_of(const Run& run, std::vector<Frontier>& fron
     if (is_point_to_point(run.text(collective.op))) continue;
     const std::size_t place = run.place_of(collective.rank);
     if (collective.state != CommState::finished) ++frontiers[place].unfinished;
-    if (collective.state != CommState::enqueued) groups[collective.group.index()].started[place].push_back(&collective);
+    if (collective.state != CommState::enqueued || run.has_accelerator(collective.rank))
+      groups[collective.group.index()].started[place].push_back(&collective);
   }
   return groups;
 }
@@ -38,7 +44,7 @@ std::optional<MissedOperation> first_missed(const StartsOfGroup& group, std::siz
   for (const auto& started : group.started) {
     if (started.size() <= done) continue;
     const Collective& next = *started[done];
-    if (!first || next.started < first->started) first = MissedOperation{next.rank, next.started};
+    if (!first || joined_at(next) < first->started) first = MissedOperation{next.rank, joined_at(next)};
   }
   return first;
 }

@@ -145,6 +145,79 @@ TEST(HangOfRun, ARankThatIsKilledAfterItsPeersHungAndKeepsItsSignal) {
   EXPECT_THAT(report.roots[0].evidence, HasSubstr("its process was ended by SIGKILL"));
 }
 
+// Of an accelerator only the first operation was seen to run. Rank 1 makes the last calls that are given.
+HangReport of_unseen_operations(std::string_view calls_of_rank_1) {
+  std::string text =
+      "@run clock=same_host world_size=2 origin_unix=1000000000\n@group dp 0,1\n"
+      "@rank 0 pid=10 host=n0 recorded=0:20000000000 ended=vanished\n"
+      "@rank 1 pid=11 host=n0 recorded=0:20000000000 ended=vanished\n"
+      "0 compute 10 20 gemm lane=s7\n1 compute 10 20 gemm lane=s7\n"
+      "0 comm 50 90 allreduce group=dp seq=0 bytes=4 dtype=f32\n1 comm 60 90 allreduce group=dp seq=0 bytes=4 "
+      "dtype=f32\n"
+      "0 comm 100 - allreduce group=dp seq=1 bytes=4 dtype=f32 state=enqueued\n"
+      "0 comm 110 - allreduce group=dp seq=2 bytes=4 dtype=f32 state=enqueued\n"
+      "0 comm 120 - allreduce group=dp seq=3 bytes=4 dtype=f32 state=enqueued\n";
+  text += calls_of_rank_1;
+  return judge_run(*run_of(text));
+}
+
+TEST(HangOfRun, AnOperationThatAPeerFinishedHoldsNobodyUp) {
+  const HangReport report = of_unseen_operations(
+      "1 comm 100 150 allreduce group=dp seq=1 bytes=4 dtype=f32\n"
+      "1 comm 110 160 allreduce group=dp seq=2 bytes=4 dtype=f32\n");
+  EXPECT_EQ(report.verdict, HangVerdict::hang);
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1})) << report.roots[0].evidence;
+  ASSERT_TRUE(report.roots[0].operation);
+  EXPECT_EQ(report.roots[0].operation->sequence, 3);
+}
+
+TEST(HangOfRun, OperationsThatAllCalledAlikeAreNotTheCauseIfALaterOneIs) {
+  const HangReport report = of_unseen_operations(
+      "1 comm 100 - allreduce group=dp seq=1 bytes=4 dtype=f32 state=enqueued\n"
+      "1 comm 110 - broadcast group=dp seq=2 bytes=4 dtype=f32 state=enqueued\n"
+      "1 comm 120 - allreduce group=dp seq=3 bytes=4 dtype=f32 state=enqueued\n");
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::order);
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("rank 0 called allreduce, rank 1 called broadcast"));
+}
+
+TEST(HangOfRun, ARankThatLacksTheLastCallsIsTheCauseAlsoIfNothingWasSeenToRun) {
+  const HangReport report =
+      of_unseen_operations("1 comm 100 - allreduce group=dp seq=1 bytes=4 dtype=f32 state=enqueued\n");
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
+  ASSERT_TRUE(report.roots[0].operation);
+  EXPECT_EQ(report.roots[0].operation->sequence, 2);
+}
+
+TEST(HangOfRun, AProcessThatALibraryEndedSinceCallsDidNotFitIsNoCrash) {
+  const HangReport report =
+      judge_run(*run_of("@run clock=same_host world_size=2 origin_unix=1000 meta.end_seen.rank1=\"11 6 1190\" "
+                        "meta.end_seen.rank0=\"10 15 1300\"\n"
+                        "@group dp 0,1\n@rank 0 pid=10 host=n0 recorded=0:200 ended=vanished\n"
+                        "@rank 1 pid=11 host=n0 recorded=0:180 ended=vanished\n"
+                        "0 comm 150 - allreduce group=dp seq=0 bytes=4 dtype=f32 state=started\n"
+                        "1 comm 160 - allreduce group=dp seq=0 bytes=16384 dtype=f32 state=started\n"));
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::size);
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("rank 0 passed 1 element, rank 1 passed 4096 elements"));
+}
+
+TEST(HangOfRun, ARankThatWasKilledAfterTheAlarmHung) {
+  const auto killed_first = [](std::string_view alarm) {
+    return judge_run(
+        *run_of(format("@run clock=same_host world_size=2 origin_unix=1000000000{}{}\n@group dp 0,1\n"
+                       "@rank 0 pid=10 host=n0 recorded=0:20000000000 ended=vanished\n"
+                       "@rank 1 pid=11 host=n0 recorded=0:20000000000 ended=vanished\n"
+                       "0 comm 150 - allreduce group=dp state=started\n1 forward 110 20000000000 forward "
+                       "cut=end\n",
+                       ends_seen("11 9 21000000000;10 9 21000000500"), alarm)));
+  };
+  EXPECT_EQ(killed_first("").verdict, HangVerdict::crash);
+  EXPECT_EQ(killed_first(" meta.hang_seen_at_unix_ns=15000000000").verdict, HangVerdict::hang);
+}
+
 // Ranks 1 and 3 end in their second step; ranks 0 and 2 wait for both, and are ended by the launcher.
 HangReport two_dead_of_four(std::string_view ends) {
   std::string text = "@run clock=same_host world_size=4 origin_unix=1000";

@@ -193,6 +193,38 @@ void enqueue(ThreadWriter& pen, std::uint64_t uid, const char* group) {
                      .members = ""});
 }
 
+/// Until the clock of the segment has gone on by as long.
+void let_pass(std::chrono::nanoseconds time) {
+  for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) continue;
+}
+
+/// The kernels of the second and third operation of a job that hangs were never recorded.
+std::shared_ptr<const Run> run_of_hung_job(Recorded& recorded) {
+  recorded.add(1, 2).communicator("c", 2, 1);
+  ThreadWriter& pen = recorded.pen();
+  pen.communicator("c", 2, 0);
+  pen.call(SpanKind::runtime, "cudaLaunchKernelExC", by(getpid(), -2000, -1000, 5));
+  pen.activity(SpanKind::comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", on_stream(10, 500, 9, 5));
+  for (const std::uint64_t uid : {9U, 10U, 11U}) {
+    enqueue(pen, uid, "c");
+    let_pass(std::chrono::milliseconds{1});
+  }
+  return recorded.read();
+}
+
+TEST(DeviceRecords, AnOperationWhoseKernelNeverEndedHasNotThatOfAnEarlierOne) {
+  Recorded recorded{0, 2};
+  const auto run = run_of_hung_job(recorded);
+  ASSERT_EQ(run->collectives().size(), 3U);
+  EXPECT_EQ(run->collectives()[0].state, CommState::finished);
+  for (const std::size_t open : {1U, 2U}) {
+    EXPECT_EQ(run->collectives()[open].state, CommState::enqueued);
+    EXPECT_EQ(run->collectives()[open].sequence, static_cast<std::int64_t>(open));
+  }
+  EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 2U);
+  EXPECT_EQ(run->quality().of(Counter::collectives_open), 2U);
+}
+
 /// A thread of CUDA reports what the main thread called 1 ms before.
 std::shared_ptr<const Run> run_of_callback_thread(Recorded& recorded, std::int64_t called_on) {
   recorded.add(1, 2).communicator("c", 2, 1);
@@ -227,11 +259,6 @@ TEST(DeviceRecords, WhatAnUnknownThreadCalledIsCountedNotGuessed) {
   const auto run = run_of_callback_thread(recorded, 1234);
   EXPECT_TRUE(run->collectives().empty());
   EXPECT_EQ(run->quality().of(Counter::comm_times_unknown), 1U);
-}
-
-/// Until the clock of the segment has gone on by as long.
-void let_pass(std::chrono::nanoseconds time) {
-  for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) continue;
 }
 
 TEST(DeviceRecords, AnOperationWhoseLaunchIsMissingDoesNotGetTheKernelOfWhatWasCalledAfterItsReport) {

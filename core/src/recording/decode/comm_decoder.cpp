@@ -382,11 +382,12 @@ void CommDecoder::add_of_library(const Open& open, const Sources& from) {
 }
 
 /// Operations that were enqueued after the last one that is known to have run may never have run: as in a job that
-/// hangs. Of any other the times were lost.
+/// hangs. Of any other the times were lost. What a thread of CUDA reports, and what is part of a graph, often has none.
 void CommDecoder::add_not_seen(const Open& open, const Sources& from) {
   builder_.quality().add(Counter::comm_times_unknown);
   add_call(open, from);
-  const bool is_last = clock_.run_time(open.enqueued.ticks) > last_seen_enqueued_;
+  const bool is_last =
+      open.called_on == 0 && open.enqueued.sequence >= 0 && clock_.run_time(open.enqueued.ticks) > last_seen_enqueued_;
   if (!is_last || from.ending.was_switched_off || !from.devices.seen()) return;
   NewCollective row = row_of(open);
   row.group = group_of_communicator(open.group_name);

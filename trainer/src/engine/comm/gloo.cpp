@@ -13,6 +13,7 @@
 #include "rankscope/core/process_stat.h"
 #include "rankscope/trainer/launch/gpu_plan.h"
 #include "rankscope/trainer/launch/log.h"
+#include "rankscope/trainer/layout/ring.h"
 
 namespace rankscope::trainer {
 namespace {
@@ -164,6 +165,20 @@ std::string silent_ranks(const std::vector<int>& ranks, std::chrono::millisecond
                 ranks.size() == 1 ? "has" : "have", timeout.count() / 1000);
 }
 
+/// NCCL connects two ranks in their first operation, and its work on the device for this waits for what runs there: in
+/// a pipeline that may be a receive whose sender waits for that operation. So neighbours send one element before all
+/// else.
+Result<void> meet_neighbours(Comm& comm) {
+  const Group& group = comm.group();
+  for (const Direction& direction : directions_in_ring(group.position, group.size())) {
+    at::Tensor one = at::zeros({1});
+    Handle contact = direction.from == group.position ? comm.send(one, direction.to, "first contact")
+                                                      : comm.recv(one, direction.from, "first contact");
+    RS_TRY_VOID(contact.wait());
+  }
+  return {};
+}
+
 }  // namespace
 
 struct Rendezvous::Parts {
@@ -277,7 +292,9 @@ Result<std::unique_ptr<Comm>> Rendezvous::make_group(const std::string& name, st
   Group group{name, std::move(members), position};
   try {
     auto transport = parts_->connect(group, traffic);
-    return std::make_unique<Comm>(std::move(group), std::move(transport));
+    auto comm = std::make_unique<Comm>(std::move(group), std::move(transport));
+    if (parts_->place.gpu && traffic == Traffic::stages) RS_TRY_VOID(meet_neighbours(*comm));
+    return comm;
   } catch (const std::exception& error) {
     const std::string what = error.what();
     return fail(ErrorKind::cannot_write, format("group {}: {}", name, what.substr(0, what.find('\n'))));
