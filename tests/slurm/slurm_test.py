@@ -126,6 +126,12 @@ class Srun(OnSlurm):
         self.assertEqual(len(lost), 1, job.said)
         self.assertIn("1", lost[0]["title"])
 
+    def test_a_rank_that_is_killed_is_named_when_the_job_has_ended(self):
+        job = self.submit("hang.sbatch", *self.trainer("--steps", "20", "--fault", "kill:rank=1,step=3"))
+        self.assertEqual(job.status, 137, job.said)
+        self.assertIn("The job crashed.", job.said)
+        self.assertIn("Rank 1 was killed in step 3", job.said)
+
     def test_a_job_that_is_cancelled_is_recorded_and_reported(self):
         for script, options in (("one_process.sbatch", []), ("several_nodes_srun.sbatch", ["--nodes=2"])):
             with self.subTest(script=script):
