@@ -93,7 +93,7 @@ Result<int> find_hang(const HangArguments& arguments) {
                      .html = [&] { return analyzer::render_hang_html(report); },
                      .text = [&](analyzer::Colour colour) { return analyzer::render_hang_text(report, colour); }}));
   if (report.verdict != analyzer::HangVerdict::cannot_tell) return 0;
-  say(arguments.input.paths.front() + ": cannot tell which rank stopped first: " + report.why_not_told);
+  say(arguments.input.paths.front() + ": it cannot be determined which rank stopped first: " + report.why_not_told);
   return exit_status(ErrorKind::not_computable);
 }
 

@@ -76,7 +76,7 @@ def _times(columns: Columns, row: int, unit: int) -> tuple[int, int]:
         raise UsageError(f"row {row}: start, and duration or end, must be given")
     for name, value in (("start", start), ("duration", duration), ("end", end)):
         if value is not None and not (math.isfinite(value) and abs(value) * unit < 2**62):
-            raise UsageError(f"row {row}: {name} is {value}, which is no time")
+            raise UsageError(f"row {row}: {name} is {value}, which is not a time")
     if duration is None:
         assert end is not None
         duration = end - start

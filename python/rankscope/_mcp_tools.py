@@ -89,7 +89,7 @@ def _member(arguments: dict[str, Any], name: str, kind: type | tuple[type, ...],
 def _checked(arguments: dict[str, Any], *known: str) -> dict[str, Any]:
     for name in arguments:
         if name not in known:
-            raise UsageError(f"there is no argument {str(name)[:100]!r}; there are: {', '.join(known)}")
+            raise UsageError(f"{str(name)[:100]!r} is not an argument; the arguments are: {', '.join(known)}")
     return arguments
 
 
@@ -98,7 +98,7 @@ def _text(answer: Any) -> str:
 
 
 def cannot_tell(problem: Error) -> dict[str, Any]:
-    return {"answer": "cannot_tell", "why": str(problem), "note": "this does not mean that there is no problem"}
+    return {"answer": "cannot_tell", "why": str(problem), "note": "there may still be a problem"}
 
 
 def refusal(problem: Error) -> str:
@@ -183,7 +183,7 @@ def _table(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     run = session.get(_member(arguments, "run", str))
     name = _member(arguments, "table", str)
     if name not in tables():
-        raise UsageError(f"there is no table {name[:100]!r}; there are: {', '.join(tables())}. Queries are not possible")
+        raise UsageError(f"{name[:100]!r} is not a table; the tables are: {', '.join(tables())}. Queries are not possible")
     most = _limited(arguments, 20)
     choice: dict[str, Any] = {key: arguments.get(key) for key in ("columns", "ranks", "steps")}
     for key in ("columns", "ranks"):

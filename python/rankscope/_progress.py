@@ -13,7 +13,7 @@ _Result = TypeVar("_Result")
 
 
 def _bar(what: str) -> Any:
-    """A bar of tqdm, on a terminal or in a notebook; None where there is no tqdm or nobody who looks."""
+    """A bar of tqdm, on a terminal or in a notebook; None if tqdm is not installed or the output is not shown."""
     in_notebook = "ipykernel" in sys.modules
     if not what or not (in_notebook or sys.stderr.isatty()):
         return None

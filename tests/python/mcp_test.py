@@ -92,7 +92,7 @@ class Mcp(unittest.TestCase):
                 ("table", {"run": "run1", "table": "spans", "ranks": "all"}, "ranks must be a list"),
                 ("table", {"run": "run1", "table": "spans", "steps": [1]}, "steps must be a string"),
                 ("table", {"run": "run9", "table": "spans"}, "call open first"),
-                ("table", {"run": "run1", "table": "spans", "sql": "SELECT 1"}, "there is no argument 'sql'"),
+                ("table", {"run": "run1", "table": "spans", "sql": "SELECT 1"}, "'sql' is not an argument"),
                 ("what_if", {"run": "run1", "fixes": ["rank:2"] * 1000}, "1 to 10 changes"),
                 ("what_if", {"run": "run1", "fixes": ["$(reboot)"]}, "reboot"),
                 ("open", {"path": 7}, "must be a string"),

@@ -205,7 +205,7 @@ class Tables(unittest.TestCase):
 
     def test_what_is_not_there_is_said(self):
         for wrong, words in (
-                (lambda: self.two.table("span"), "there is no table 'span'; choose from: run,"),
+                (lambda: self.two.table("span"), "'span' is not a table; choose from: run,"),
                 (lambda: self.two.table("spans", columns=["nam"]), "table spans has no column 'nam'; choose from: id,"),
                 (lambda: self.two.table("spans", columns=["name", "name"]), "asked for twice"),
                 (lambda: self.two.table("spans", columns=[]), "columns is empty"),

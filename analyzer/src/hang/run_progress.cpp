@@ -107,6 +107,7 @@ void RunProgress::add(RankId rank) {
   progress.written_unix_ns = std::max(alive_unix_ns_, unix_ns(run_.process_of(rank).recorded.end));
   accelerated_ = accelerated_ || run_.has_accelerator(rank);
   for (const Collective* const call : calls_of(run_, rank)) add_call(*call, progress);
+  if (!unseen_.contains(rank.value)) forget_old(progress);  // most ranks of most runs: all their calls need much memory
   add_place(rank, progress.place);
 }
 
@@ -146,7 +147,7 @@ void RunProgress::add_call(const Collective& row, RankProgress& progress) {
 }
 
 /// The last collective of a group before the first one that a member did not call, or called otherwise; -1 if there is
-/// none such, or if not all calls are remembered.
+/// none such.
 std::int64_t RunProgress::alike_until(std::uint32_t group) const {
   WaitedOperation operation{.members = job_.groups[group].members};
   std::int64_t all_came = INT64_MAX;
@@ -163,7 +164,7 @@ std::int64_t RunProgress::alike_until(std::uint32_t group) const {
   }
   operation.waiting = operation.members;
   operation.call = {.group = group, .way = CallWay::collective};
-  for (std::int64_t sequence = finished + 1; sequence <= all_came && sequence < any_came + 1; ++sequence) {
+  for (std::int64_t sequence = finished + 1; sequence <= std::min(all_came, any_came); ++sequence) {
     operation.call.sequence = sequence;
     if (find_mismatch(job_, operation)) return sequence - 1;
   }

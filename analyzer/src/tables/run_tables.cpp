@@ -37,7 +37,7 @@ Result<const TableDescription*> table_named(std::string_view name) {
   std::string names;
   for (const TableDescription& table : table_descriptions())
     names += format("{}{}", names.empty() ? "" : ", ", table.name);
-  return fail(ErrorKind::usage, format("there is no table '{}'; choose from: {}", name, names));
+  return fail(ErrorKind::usage, format("'{}' is not a table; choose from: {}", name, names));
 }
 
 /// A choice that would be ignored is an error.
