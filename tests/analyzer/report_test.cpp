@@ -299,7 +299,7 @@ TEST(Report, HostsWithoutACommonClockStillHaveStragglers) {
 
 ReportOptions asking_for(std::optional<StepRange> steps, std::vector<RankId> ranks) {
   ReportOptions options;
-  options.steps = steps;
+  options.steps = std::move(steps);
   options.ranks = std::move(ranks);
   return options;
 }

@@ -96,7 +96,7 @@ void record(const fs::path& folder, const std::string& text, const std::string& 
   pen->thread_name("thread " + text);
   pen->metadata("run " + text, text);
   pen->metadata("hf_token", value);
-  pen->push(SpanKind::user, std::string{secret_canary});  // no secret: it stays
+  pen->push(SpanKind::user, secret_canary);  // no secret: it stays
   pen->attribute("note", text);
   pen->attribute("secret", value);
   pen->attribute_json("config", R"({"password": ")" + value + R"("})");

@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <span>
+#include <utility>
 
 namespace rankscope::analyzer {
 namespace {
@@ -108,7 +109,7 @@ std::vector<PeerClass> peer_classes(const Run& run, const StepsSection& steps, s
     everybody.is_only = true;
     everybody.caveat =
         "it is not known which ranks do equal work, and the ranks do not run the same number of operations";
-    everybody.rows = rows;
+    everybody.rows = std::move(rows);
     return {everybody};
   }
   for (PeerClass& peers : classes) std::ranges::sort(peers.rows, {}, &RankRow::rank);

@@ -245,6 +245,23 @@ Result<fs::path> find_inject_library() {
 
 namespace {
 
+/// Adds what of `needed` a container will hide, and why PyTorch is not recorded, to the warnings, and shows them all.
+/// Returns what was said about the container; empty if it hides nothing.
+std::string warn(const RecordOptions& options, const InjectSettings& settings, const PyTorchHook& hook,
+                 const NeededInside& needed, CommandEnvironment& environment) {
+  const Lookup lookup = [](const char* name) { return std::getenv(name); };
+  std::string unseen = container_warning(options.command, lookup, needed);
+  if (!unseen.empty()) {
+    environment.warnings.push_back(unseen);
+  } else if (settings.follow && !hook.folder.empty()) {
+    const std::string replaced = pytorch_container_warning(container_runtime(options.command), lookup);
+    if (!replaced.empty()) environment.warnings.push_back(replaced);
+  }
+  if (!hook.why_not.empty()) environment.warnings.push_back(hook.why_not);
+  for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
+  return unseen;
+}
+
 /// An error means that the command was not started.
 Result<RecordOutcome> record_command(const RecordOptions& options, InjectSettings settings) {
   const SizeSignalIgnored size_signal;
@@ -269,18 +286,10 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   RS_TRY(const PyTorchHook hook, pytorch_hook(options, settings.collect, spool, lookup));
   auto environment = command_environment(lookup, settings, library.string(), options.preload, hook.folder);
   const NeededInside needed{library, spool};
-  const std::string unseen = container_warning(options.command, lookup, needed);
+  const std::string unseen = warn(options, settings, hook, needed, environment);
   if (options.pytorch == PyTorch::expected)
     for (auto& variable : flight_recorder_variables(lookup, unseen.empty() ? spool : fs::path{}))
       environment.variables.push_back(std::move(variable));
-  if (!unseen.empty()) {
-    environment.warnings.push_back(unseen);
-  } else if (settings.follow && !hook.folder.empty()) {
-    const std::string replaced = pytorch_container_warning(container_runtime(options.command), lookup);
-    if (!replaced.empty()) environment.warnings.push_back(replaced);
-  }
-  if (!hook.why_not.empty()) environment.warnings.push_back(hook.why_not);
-  for (const std::string& warning : environment.warnings) say(options.talk, "rankscope: " + warning + "\n");
   const Subreaper subreaper;
   SignalRelay signals{size_signal};
   RS_TRY(const auto child, start_command(options.command, environment.variables, signals));

@@ -84,13 +84,15 @@ std::string even_run(std::uint32_t ranks, int steps, std::uint64_t seed, double 
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     for (int step = 0; step < steps; ++step)
       text += format("{} step {} {} step index={} lane=main\n", rank, step * 100 * ms, (step + 1) * 100 * ms, step);
-    for (double time = 0.05 * uniform(dice); time < 0.1 * steps; time += 0.05 * uniform(dice)) {
+    double time = 0.05 * uniform(dice);
+    while (time < 0.1 * steps) {
       std::array<double, 20> shares{};
       for (double& share : shares) share = std::max(0.1, 1 + 0.3 * normal(dice));
       if (rank == 1) shares[7] += more;
       std::discrete_distribution<int> function(shares.begin(), shares.end());
       text += format("{} mark {} \"f{} a.py:{}\" ns=50000000 lane=\"python stacks\"\n", rank, std::llround(time * 1e9),
                      function(dice), 10);
+      time += 0.05 * uniform(dice);
     }
   }
   return text;

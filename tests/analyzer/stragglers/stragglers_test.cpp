@@ -1,7 +1,8 @@
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <random>
+#include <regex>
+#include <string>
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
@@ -263,13 +264,12 @@ TEST(Stragglers, TheFiguresOfTheEvidenceAgree) {
     step.optimizer *= all;
   };
   const Straggler row = only(stragglers_of(plan), RankId{2}, StragglerKind::compute, Persistence::persistent);
-  double own = 0;
-  double peers = 0;
-  double ratio = 0;
-  const std::string figures = row.evidence.substr(row.evidence.find("own time"));
-  ASSERT_EQ(std::sscanf(figures.c_str(), "own time %lf ms, its peers %lf ms (median), %lf x", &own, &peers, &ratio), 3)
-      << figures;
-  EXPECT_NEAR(own / peers, ratio, 0.02) << figures;  // three digits each
+  std::smatch figures;
+  ASSERT_TRUE(std::regex_search(row.evidence, figures,
+                                std::regex{R"(own time ([\d.]+) ms, its peers ([\d.]+) ms \(median\), ([\d.]+) x)"}))
+      << row.evidence;
+  const auto figure = [&figures](std::size_t place) { return std::stod(figures[place].str()); };
+  EXPECT_NEAR(figure(1) / figure(2), figure(3), 0.02) << row.evidence;  // three digits each
 }
 
 TEST(Stragglers, TwoOfThemInAClassSaveTogetherWhatNeitherSavesAlone) {

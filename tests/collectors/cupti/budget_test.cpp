@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <limits>
+
 #include "cupti/play.h"
 
 namespace rankscope::collectors {
@@ -21,8 +23,8 @@ class TimedProgram {
   explicit TimedProgram(double share, int seconds = 2) { budget_.begin(share, seconds, 0); }
   /// So many calls in a second, and a wait of so long. True: that is too much from now on.
   bool runs(int calls, std::int64_t waited_ns = 0) {
-    for (int i = 0; i < calls; ++i) budget_.called(7, 2'000);
-    if (waited_ns > 0) budget_.called(7, waited_ns);
+    for (int i = 0; i < calls; ++i) budget_.called(7, 0, 2'000);
+    if (waited_ns > 0) budget_.called(7, 0, waited_ns);
     return budget_.is_exceeded(now_ += one_second_ns);
   }
   [[nodiscard]] const Budget& budget() const { return budget_; }
@@ -59,8 +61,25 @@ TEST(CuptiBudget, ItIsTheThreadThatPaysMostAndNotTheSum) {
   Budget budget;
   budget.begin(0.01, 1, 0);
   for (std::int64_t thread = 1; thread <= 20; ++thread)
-    for (int i = 0; i < 5'000; ++i) budget.called(thread, 2'000);
+    for (int i = 0; i < 5'000; ++i) budget.called(thread, 0, 2'000);
   EXPECT_FALSE(budget.is_exceeded(one_second_ns)) << "half of a hundredth each";
+}
+
+TEST(CuptiBudget, DamagedTimesAreNoWaits) {
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                         most = std::numeric_limits<std::int64_t>::max();
+  Budget budget;
+  budget.begin(0.01, 2, 0);
+  for (int i = 0; i < 50'000; ++i) budget.called(7, 0, 2'000);
+  for (int i = 0; i < 3; ++i) budget.called(7, 0, most);
+  EXPECT_FALSE(budget.is_exceeded(one_second_ns));
+  EXPECT_EQ(budget.last_share(), 0.0) << "waits, however long, do not overflow their sum";
+  for (int i = 0; i < 50'000; ++i) budget.called(7, 0, 2'000);
+  budget.called(7, least, most);
+  budget.called(7, most, least);
+  budget.called(7, -1, most);
+  EXPECT_FALSE(budget.is_exceeded(2 * one_second_ns));
+  EXPECT_NEAR(budget.last_share(), 0.05, 0.005) << "no wait";
 }
 
 TEST(CuptiBudget, WithoutALimitNothingIsTooMuch) {

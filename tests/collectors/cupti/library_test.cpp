@@ -83,7 +83,7 @@ TEST(CudaDriver, OfTheKernelIsSeenByItsDevice) {
     const Folder root;
     EXPECT_FALSE(has_gpu_device(root.path()));
     fs::create_directory(root / "dev");
-    std::ofstream{root / "dev" / device};
+    const std::ofstream file{root / "dev" / device};
     EXPECT_TRUE(has_gpu_device(root.path())) << device;
   }
 }

@@ -67,6 +67,10 @@ class PlainValues {
 
  private:
   enum class Kind : std::uint8_t { none, boolean, integer, real, text, list, map };
+  struct Items {
+    std::uint32_t first;
+    std::uint32_t capacity;
+  };
   struct Node {
     Kind kind = Kind::none;
     std::uint32_t count = 0;  // bytes of a text, items of a container, 1 for true
@@ -74,10 +78,7 @@ class PlainValues {
       std::int64_t integer = 0;
       double real;
       const char* text;
-      struct {
-        std::uint32_t first;
-        std::uint32_t capacity;
-      } items;
+      Items items;
     };
   };
   [[nodiscard]] std::optional<ValueRef> add(Node node);

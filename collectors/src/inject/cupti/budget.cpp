@@ -10,7 +10,8 @@ void Budget::begin(double share, int seconds, std::int64_t now_ns) {
   begun_ns_ = now_ns;
 }
 
-void Budget::called(std::int64_t thread, std::int64_t took_ns) {
+void Budget::called(std::int64_t thread, std::int64_t begin_ns, std::int64_t end_ns) {
+  const std::int64_t took_ns = begin_ns < 0 || end_ns < begin_ns ? 0 : std::min(end_ns - begin_ns, longest_wait_ns);
   for (Thread& slot : threads_) {
     std::int64_t known = slot.id.load(std::memory_order_relaxed);
     if (known == 0 && slot.id.compare_exchange_strong(known, thread, std::memory_order_relaxed)) known = thread;

@@ -16,6 +16,8 @@ class Budget {
   static constexpr std::int64_t call_costs_ns = 1'000;
   /// A call that takes longer waits: for the GPU, or for room among what is queued.
   static constexpr std::int64_t waits_from_ns = 50'000;
+  /// Only so much of a wait counts: times of damaged records must not overflow their sum.
+  static constexpr std::int64_t longest_wait_ns = 600'000'000'000;
 
   /// A program may start with many short calls, and its steps come later.
   static constexpr int usual_seconds = 10;
@@ -23,8 +25,8 @@ class Budget {
   /// `share` of the time, 0.01 for one hundredth. 0: nothing is too much. Of so many `seconds`, one behind the other,
   /// each must cost more.
   void begin(double share, int seconds, std::int64_t now_ns);
-  /// Any number of threads: a call of `thread` was recorded, which took so long.
-  void called(std::int64_t thread, std::int64_t took_ns);
+  /// Any number of threads: a call of `thread` was recorded. Damaged records may have any times.
+  void called(std::int64_t thread, std::int64_t begin_ns, std::int64_t end_ns);
   /// Of one thread. True once.
   [[nodiscard]] bool is_exceeded(std::int64_t now_ns);
   /// How much longer the last judged second became: 0.25 for a quarter.

@@ -142,7 +142,7 @@ void store(Source& own, RecordDecoder& decoder, std::span<std::uint8_t> buffer) 
     if (decoded.shape == Decoded::Shape::call && decoded.call.begin != 0) latest_call = decoded.call.begin;
     if (decoded.shape == Decoded::Shape::call && own.deliveries.take_own(decoded.call.thread)) continue;
     if (decoded.shape == Decoded::Shape::call && decoded.kind == SpanKind::runtime)
-      own.budget.called(decoded.call.thread, decoded.call.end - decoded.call.begin);
+      own.budget.called(decoded.call.thread, decoded.call.begin, decoded.call.end);
     if (is_wanted(decoded, latest_call)) write(state->pen(), decoded);
     if (count % records_between_refills == 0) ready_chunks();
   }

@@ -71,7 +71,7 @@ static_assert(offsetof(RawChunk, header_crc) == offsetof(ChunkHeader, header_crc
 
 /// A foreign clock showed `ns` at `ticks` of the segment's.
 struct Anchor {
-  ForeignClock clock{};
+  ForeignClock clock = ForeignClock::activities;
   std::uint64_t ticks = 0;
   std::int64_t ns = 0;
 };

@@ -78,7 +78,7 @@ TEST(NcclRas, ADumpSaysMoreThanAnAnswer) {
   std::ofstream{folder / "ras.json"} << ras_answer(
       ras_rank(0, 10) + "," + ras_rank(1, 10),
       R"({"rank": 2, "host": "10.0.0.2", "pid": 4711, "status": {"unresponsive": true, "considered_dead": true}})");
-  const std::filesystem::path path = folder.path();
+  const std::filesystem::path& path = folder.path();
   const auto report = judge_dumps(std::span{&path, 1}, {});
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->roots.size(), 1U);
@@ -92,7 +92,7 @@ TEST(NcclRas, RanksOfASmallerCommunicatorAreNotThoseOfTheJob) {
       "@group 0 default_pg 0,1,2,3\n0 0 all_reduce 2 open\n1 0 all_reduce 2 open\n2 0 all_reduce 2 open\n",
       folder.path());
   std::ofstream{folder / "ras.json"} << ras_answer(ras_rank(0, 10) + "," + ras_rank(1, 9) + "," + ras_rank(2, 10), "");
-  const std::filesystem::path path = folder.path();
+  const std::filesystem::path& path = folder.path();
   const auto report = judge_dumps(std::span{&path, 1}, {});
   ASSERT_TRUE(report) << report.error().message;
   ASSERT_EQ(report->roots.size(), 1U);
