@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::int64_t number_of_environment(const char* name, std::int64_t otherwise) {
   const char* const text = std::getenv(name);
-  return text == nullptr ? otherwise : std::atoll(text);
+  return text == nullptr ? otherwise : std::stoll(text);
 }
 
 /// Writes values as a pickle of protocol 2, without a memo.

@@ -145,6 +145,48 @@ TEST(PythonStacks, NameTheLineThatComputesLonger) {
   EXPECT_EQ(row.code->function, "Net.forward");
 }
 
+/// Three ranks with a GPU each, of which the last has a slow loader: in most of that time its GPU is still busy with
+/// the step before, and after it the GPU waits for launches, which its peers had hidden behind communication.
+std::string slow_loader_beside_a_busy_gpu() {
+  constexpr std::int64_t ms = 1'000'000;
+  std::string text = "@run world_size=3 clock=same_host clock_error=1000\n@group dp 0,1,2\n";
+  for (int rank = 0; rank < 3; ++rank)
+    text += format(
+        "@lane {0} main kind=thread number=1\n@lane {0} \"python stacks\" kind=thread number=2\n"
+        "@lane {0} s7 kind=stream number=7 device=0\n",
+        rank);
+  const auto add = [&text](int rank, std::string_view kind, std::int64_t begin, std::int64_t end,
+                           std::string_view rest) { text += format("{} {} {} {} {}\n", rank, kind, begin, end, rest); };
+  for (int step = 0; step < 20; ++step) {
+    const std::int64_t begin = step * 100 * ms, end = begin + 100 * ms;
+    for (int rank = 0; rank < 3; ++rank) {
+      const bool slow = rank == 2;
+      const std::int64_t loaded = begin + (slow ? 50 : 5) * ms, launched = begin + (slow ? 80 : 10) * ms;
+      add(rank, "step", begin, end, format("step index={} lane=main", step));
+      add(rank, "data", begin, loaded, "next_batch lane=main");
+      add(rank, "forward", loaded, end, "forward lane=main");
+      if (slow) add(rank, "compute", begin, begin + 40 * ms, "adam lane=s7");
+      add(rank, "compute", launched, launched + (slow ? 10 : 50) * ms, "gemm lane=s7");
+      add(rank, "comm", launched + (slow ? 10 : 50) * ms, end,
+          format("allreduce group=dp seq={} bytes=1000 lane=s7", step));
+      text += samples(RankId{static_cast<std::uint32_t>(rank)}, (begin + loaded) / 2, loaded - begin,
+                      "Tokens.__getitem__ data.py:31");
+    }
+  }
+  return text;
+}
+
+TEST(PythonStacks, ShowASlowLoaderWhoseTimeABusyGpuHides) {
+  const Straggler row = slow_rank(analyzed(slow_loader_beside_a_busy_gpu()));
+  EXPECT_EQ(row.kind, StragglerKind::data);
+  ASSERT_TRUE(row.code);
+  EXPECT_EQ(row.code->function, "Tokens.__getitem__");
+  EXPECT_THAT(row.evidence, HasSubstr("is idle because of its host for"));
+  EXPECT_THAT(
+      row.evidence,
+      HasSubstr("; samples of its Python code show that it loads data for 49.9 ms per step, its peers 4.88 ms"));
+}
+
 TEST(PythonStacks, StandInTheVerdict) {
   const std::string text = analyzed(with_samples(slow(&StepPlan::data, 45))).text;
   EXPECT_THAT(text.substr(0, text.find("RUN")), HasSubstr("Tokens.__getitem__ (data.py:31)"));

@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   pytorch = create_domain != nullptr ? create_domain("PyTorch") : nullptr;
   if (pytorch == nullptr) return std::puts("nobody listens"), 0;
   const std::string scene = argc > 1 ? argv[1] : "operators";
-  if (scene == "steps") return steps(argc > 2 ? std::atoi(argv[2]) : 5);
+  if (scene == "steps") return steps(argc > 2 ? std::stoi(argv[2]) : 5);
   if (scene == "loops") return loops();
   if (scene == "named") return named();
   if (scene == "collective") return collective();

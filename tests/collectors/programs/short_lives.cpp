@@ -116,5 +116,5 @@ int main(int words_count, char** words) {
                                                    {"strict", strict}};
   if (words_count < 3) return 2;
   const auto scene = scenes.find(words[1]);
-  return scene == scenes.end() ? 2 : scene->second(std::atoi(words[2]));
+  return scene == scenes.end() ? 2 : scene->second(std::stoi(words[2]));
 }

@@ -61,7 +61,7 @@ void metadata(const char* key, const char* value) { line(std::string{"metadata\t
 int is_recording() { return 1; }
 std::uint32_t details() {
   const char* bits = std::getenv("RANKSCOPE_DOUBLE_DETAILS");
-  return bits != nullptr ? static_cast<std::uint32_t>(std::atoi(bits)) : 0;
+  return bits != nullptr ? static_cast<std::uint32_t>(std::stoi(bits)) : 0;
 }
 void mark_attribute_int(const char* key, std::int64_t value) {
   line(std::string{"mark_attribute\t"} + key + "\t" + std::to_string(value));

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "cupti_builder.h"
@@ -63,7 +64,7 @@ std::atomic<unsigned> asked{0};  ///< for its version
 
 std::int64_t number_in(const char* variable, std::int64_t otherwise) {
   const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoll(text);
+  return text == nullptr ? otherwise : std::stoll(text);
 }
 std::uint32_t own_version() {
   if (const Replay* const replay = Replay::asked_for()) return replay->version();

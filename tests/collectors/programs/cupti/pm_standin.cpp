@@ -68,7 +68,7 @@ void require(bool holds) {
 }
 int answer(std::string_view call) {
   const std::string refused = text_in("STANDIN_PM_REFUSES", "");
-  return refused.starts_with(std::string{call} + "=") ? std::atoi(refused.c_str() + call.size() + 1) : success;
+  return refused.starts_with(std::string{call} + "=") ? std::stoi(refused.substr(call.size() + 1)) : success;
 }
 template <class Params>
 void check(const Params* params) {
@@ -111,7 +111,7 @@ EXPORTED int cuInit(unsigned) {
   return works.empty() ? no_device : success;
 }
 EXPORTED int cuDriverGetVersion(int* version) {
-  *version = std::atoi(text_in("STANDIN_CUDA_VERSION", "13000").c_str());
+  *version = std::stoi(text_in("STANDIN_CUDA_VERSION", "13000"));
   return success;
 }
 EXPORTED bool standin_push(const void* record, std::size_t bytes);

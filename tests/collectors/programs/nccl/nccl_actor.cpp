@@ -307,7 +307,7 @@ void play(const std::string& scene, int version) {
 /// nccl_actor SCENE VERSION [RANKS]: with RANKS it plays in as many processes.
 int main(int argc, char** argv) {
   require(argc >= 3, "nccl_actor SCENE VERSION [RANKS]");
-  const int ranks = argc > 3 ? std::atoi(argv[3]) : 0;
+  const int ranks = argc > 3 ? std::stoi(argv[3]) : 0;
   for (int rank = 0; rank < ranks; ++rank) {
     if (fork() != 0) continue;
     setenv("RANK", std::to_string(rank).c_str(), 1);
@@ -316,7 +316,7 @@ int main(int argc, char** argv) {
     std::_Exit(4);
   }
   if (ranks == 0) {
-    play(argv[1], std::atoi(argv[2]));
+    play(argv[1], std::stoi(argv[2]));
     return 0;
   }
   int worst = 0;

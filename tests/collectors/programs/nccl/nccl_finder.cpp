@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -19,7 +20,7 @@ extern "C" __attribute__((visibility("default"))) int ncclGetVersion(int* versio
 /// nccl_finder VERSION: ends with 0 if it found a plugin.
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  own_version = std::atoi(argv[1]);
+  own_version = std::stoi(argv[1]);
   nvtxDomainHandle_t const domain = nvtxDomainCreateA("NCCL");
   nvtxEventAttributes_t range{};
   range.version = NVTX_VERSION;

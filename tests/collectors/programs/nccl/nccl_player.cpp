@@ -45,7 +45,7 @@ void require(bool holds, const char* what) {
 
 int own_rank() {
   const char* const text = std::getenv("RANK");
-  return text == nullptr ? 0 : std::atoi(text);
+  return text == nullptr ? 0 : std::stoi(text);
 }
 
 uint64_t gpu_now() {

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <thread>
 
 extern "C" void say_copy_a();
@@ -148,7 +149,7 @@ int named_thread(int, char**) {
 
 /// pushes N: N pairs, of few names.
 int pushes(int, char** words) {
-  for (int i = std::atoi(words[0]); i > 0; --i) {
+  for (int i = std::stoi(words[0]); i > 0; --i) {
     nvtxRangePushA(i % 2 == 0 ? "even" : "odd");
     nvtxRangePop();
   }
@@ -157,7 +158,7 @@ int pushes(int, char** words) {
 
 /// steps N: N steps with work inside, some work between them.
 int steps(int, char** words) {
-  const int all = std::atoi(words[0]);
+  const int all = std::stoi(words[0]);
   for (int i = 0; i < all; ++i) {
     char name[32];
     std::snprintf(name, sizeof name, "step %d", i);
@@ -184,7 +185,7 @@ int open_over_window(int, char**) {
 
 /// threads N: N threads, one after the other, each with a range.
 int threads(int, char** words) {
-  for (int i = std::atoi(words[0]); i > 0; --i) {
+  for (int i = std::stoi(words[0]); i > 0; --i) {
     std::thread{[] {
       nvtxRangePushA("short life");
       nvtxRangePop();

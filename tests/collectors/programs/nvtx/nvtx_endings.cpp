@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <thread>
 
 #include "nvtx_actor.h"
@@ -28,7 +29,7 @@ int wait_for(pid_t child) {
 
 /// end HOW N: N pairs, then the end.
 int end(int, char** words) {
-  pairs("before the end", std::atoi(words[1]));
+  pairs("before the end", std::stoi(words[1]));
   const std::string how = words[0];
   if (how == "kill") raise(SIGKILL);
   if (how == "term") raise(SIGTERM);
@@ -42,7 +43,7 @@ int end(int, char** words) {
 
 /// fork HOW N: parent and child write N pairs each; HOW is fork or clone (no handler of the C library runs).
 int fork_scene(int, char** words) {
-  const int count = std::atoi(words[1]);
+  const int count = std::stoi(words[1]);
   pairs("parent", count);
   nvtxRangePushA("around the fork");
   const bool bare = std::strcmp(words[0], "clone") == 0;
@@ -60,7 +61,7 @@ int fork_scene(int, char** words) {
 
 /// exec N: N pairs, then the same process becomes another program with N pairs.
 int exec_scene(int, char** words) {
-  pairs("before exec", std::atoi(words[0]));
+  pairs("before exec", std::stoi(words[0]));
   execl("/proc/self/exe", "nvtx_actor", "pushes", words[0], nullptr);
   return 1;
 }
