@@ -21,6 +21,7 @@ struct StepWindow {
   std::int64_t index = 0;
   TimeRange window;
   bool complete = false;
+  bool operator==(const StepWindow&) const = default;
 };
 
 /// One step of the job: metrics.md 1.4.
