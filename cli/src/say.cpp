@@ -54,7 +54,7 @@ int say(const Error& error) {
 
 int say_usage_error(std::string_view message, std::string_view verb) {
   say(message);
-  const bool known = !verb.empty() && !verb.starts_with("-");
+  const bool known = !verb.empty() && !verb.starts_with('-');
   std::fprintf(stderr, "Try: rankscope %s--help\n", known ? format("{} ", printable(verb)).c_str() : "");
   return exit_status(ErrorKind::usage);
 }

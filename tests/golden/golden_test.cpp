@@ -50,7 +50,7 @@ std::string readable(const ExportInfo& info, const fs::path& out) {
   std::ranges::sort(files);
   std::string text;
   for (const auto& file : files)
-    if (!file.filename().string().starts_with(".")) text += file.filename().string() + "\n" + read_file(file);
+    if (!file.filename().string().starts_with('.')) text += file.filename().string() + "\n" + read_file(file);
   return text;
 }
 

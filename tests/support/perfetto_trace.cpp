@@ -358,7 +358,7 @@ std::string text_of(const PerfettoTrace& trace) {
     if (track.pid != 0) text += format(" pid {}", track.pid);
     if (track.tid != 0) text += format(" tid {}", track.tid);
     if (!track.unit.empty()) text += format(" unit {}", track.unit);
-    text += "\n";
+    text += '\n';
     for (const PerfettoEvent& event : trace.events)
       if (event.track == track.uuid) text += line_of(event);
     for (const PerfettoSample& sample : trace.samples)

@@ -7,10 +7,8 @@
 
 #include "math/statistics.h"
 #include "python_stacks/slow_code.h"
-#include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "stragglers/parts.h"
-#include "words/units.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -115,10 +113,9 @@ void CodeOfRanks::explain(const PeerClass& peers, Straggler& row) const {
   // host does next, which its peers hide behind waiting: the host's own samples say more.
   if (row.kind == StragglerKind::host && row.persistence == Persistence::persistent && run_.has_accelerator(row.rank)) {
     const std::int64_t least = share_of(loading_explains_it, row.lag_ns_per_step);
-    if (const auto loading = slow_code(own, others, std::array{CodePhase::data}, least)) {
+    if (slow_code(own, others, std::array{CodePhase::data}, least)) {
       row.kind = StragglerKind::data;
-      row.evidence += format("; samples of its Python code show that it loads data for {} per step, its peers {}",
-                             duration_text(loading->ns_per_step), duration_text(loading->peers_ns_per_step));
+      row.evidence += "; samples of its Python code show that it is late because it loads data";
     }
   }
   const auto groups = phases_of(row.kind, run_.has_accelerator(row.rank));

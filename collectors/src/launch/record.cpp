@@ -248,8 +248,7 @@ namespace {
 /// Adds what of `needed` a container will hide, and why PyTorch is not recorded, to the warnings, and shows them all.
 /// Returns what was said about the container; empty if it hides nothing.
 std::string warn(const RecordOptions& options, const InjectSettings& settings, const PyTorchHook& hook,
-                 const NeededInside& needed, CommandEnvironment& environment) {
-  const Lookup lookup = [](const char* name) { return std::getenv(name); };
+                 const NeededInside& needed, const Lookup& lookup, CommandEnvironment& environment) {
   std::string unseen = container_warning(options.command, lookup, needed);
   if (!unseen.empty()) {
     environment.warnings.push_back(unseen);
@@ -286,7 +285,7 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   RS_TRY(const PyTorchHook hook, pytorch_hook(options, settings.collect, spool, lookup));
   auto environment = command_environment(lookup, settings, library.string(), options.preload, hook.folder);
   const NeededInside needed{library, spool};
-  const std::string unseen = warn(options, settings, hook, needed, environment);
+  const std::string unseen = warn(options, settings, hook, needed, lookup, environment);
   if (options.pytorch == PyTorch::expected)
     for (auto& variable : flight_recorder_variables(lookup, unseen.empty() ? spool : fs::path{}))
       environment.variables.push_back(std::move(variable));

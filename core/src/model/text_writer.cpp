@@ -23,7 +23,7 @@ std::string members_of(const Group& group) {
 
 /// A text value that would be read back as a number is quoted.
 std::string text_value(std::string_view value) {
-  const bool misread = number_from<std::int64_t>(value).has_value() || value.starts_with("@");
+  const bool misread = number_from<std::int64_t>(value).has_value() || value.starts_with('@');
   return misread ? text::quote_always(value) : quote(value);
 }
 

@@ -289,7 +289,7 @@ TEST(Blame, AddsUpOnRandomRuns) {
 TEST(Blame, AThousandRanksAreNoTrouble) {
   std::string text = "@run clock=same_host\n@group all 0";
   for (int rank = 1; rank < 1024; ++rank) text += format(",{}", rank);
-  text += "\n";
+  text += '\n';
   for (int operation = 0; operation < 20; ++operation)
     for (int rank = 0; rank < 1024; ++rank)
       text += format("{} comm {} {} allreduce group=all\n", rank,

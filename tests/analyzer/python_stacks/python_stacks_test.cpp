@@ -182,9 +182,7 @@ TEST(PythonStacks, ShowASlowLoaderWhoseTimeABusyGpuHides) {
   ASSERT_TRUE(row.code);
   EXPECT_EQ(row.code->function, "Tokens.__getitem__");
   EXPECT_THAT(row.evidence, HasSubstr("is idle because of its host for"));
-  EXPECT_THAT(
-      row.evidence,
-      HasSubstr("; samples of its Python code show that it loads data for 49.9 ms per step, its peers 4.88 ms"));
+  EXPECT_THAT(row.evidence, HasSubstr("; samples of its Python code show that it is late because it loads data"));
 }
 
 TEST(PythonStacks, StandInTheVerdict) {

@@ -38,7 +38,7 @@ struct PlainRun {
 std::shared_ptr<const Run> plain(const PlainRun& plan) {
   std::string text = "@run clock=same_host clock_error=1000\n@group dp 0";
   for (std::uint32_t rank = 1; rank < plan.ranks; ++rank) text += "," + std::to_string(rank);
-  text += "\n";
+  text += '\n';
   for (int step = 0; step < plan.steps; ++step)
     for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) {
       const auto at = [&](int us) { return std::to_string((step * 1000 + us) * 1000LL); };
@@ -324,7 +324,7 @@ TEST(Scale, ExpectsTheSlowestOfManyRanks) {
 std::string many_collectives(int ranks, int steps, int operations) {
   std::string text = "@run clock=same_host clock_error=1000\n@group dp 0";
   for (int rank = 1; rank < ranks; ++rank) text += "," + std::to_string(rank);
-  text += "\n";
+  text += '\n';
   for (int step = 0; step < steps; ++step)
     for (int rank = 0; rank < ranks; ++rank) {
       const auto at = [&](int us) { return std::to_string((step * 10 * (operations + 10) + us) * 1000LL); };

@@ -43,7 +43,7 @@ std::shared_ptr<const Run> run_of_job(const Job& job) {
     plan.head += format("@rank {0} pid={0} local_rank={0} meta.device_uuid=GPU-{0}", rank);
     for (std::uint32_t number = 0; rank == 0 && number < job.ranks; ++number)
       plan.head += format(" meta.nvml_gpu_{}=\"GPU-{} H100\"", number, job.ranks - 1 - number);
-    plan.head += "\n";
+    plan.head += '\n';
   }
   std::string text = text_of(plan);
   constexpr std::int64_t period_ns = 20'000'000;

@@ -25,7 +25,7 @@ constexpr std::int64_t step_ns = 1'000'000;
 Report report_on(std::uint32_t recorded, std::uint32_t of, std::int64_t comm_ns, int steps = 6) {
   std::string text = format("@run clock=same_host world_size={}\n@group all 0", of);
   for (std::uint32_t rank = 1; rank < of; ++rank) text += format(",{}", rank);
-  text += "\n";
+  text += '\n';
   for (std::uint32_t rank = 0; rank < recorded; ++rank)
     for (int step = 0; step < steps; ++step) {
       const std::int64_t begin = step * step_ns;

@@ -88,7 +88,7 @@ class WorkerFile {
         const bool number = !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == text.npos;
         json += format(",{}:{}", quoted(key), number ? text : quoted(value));
       }
-      json += "}";
+      json += '}';
     }
     const bool complete = std::ranges::all_of(
         run_.lanes(), [&](const Lane& lane) { return lane.process != process || lane.device < expected; });

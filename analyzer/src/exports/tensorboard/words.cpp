@@ -98,9 +98,9 @@ PluginType plugin_type(std::string_view dtype) {
     case 64:
       return {"long int", 8};
     case 32:
-      return {dtype.starts_with("f") ? "float" : "int", 4};
+      return {dtype.starts_with('f') ? "float" : "int", 4};
     case 16:
-      return {dtype.starts_with("b") ? "c10::BFloat16" : "c10::Half", 2};
+      return {dtype.starts_with('b') ? "c10::BFloat16" : "c10::Half", 2};
     default:
       return {"unsigned char", 1};
   }

@@ -65,7 +65,7 @@ TEST(JsonRepair, AnyMixtureIsJsonAfterwardsAndLeftAloneOnlyIfItWasBefore) {
   for (int round = 0; round < 20'000; ++round) {
     std::string text{round % 2 == 0 ? "[" : ""};
     for (std::uint32_t count = 1 + next(6); count > 0; --count) text += pieces[next(pieces.size())];
-    if (round % 2 == 0) text += "]";
+    if (round % 2 == 0) text += ']';
     const auto repaired = repaired_json(text);
     EXPECT_EQ(!repaired, Json::accept(text)) << text;
     EXPECT_TRUE(!repaired || Json::accept(*repaired)) << text << " became " << *repaired;

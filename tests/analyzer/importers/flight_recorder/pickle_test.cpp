@@ -105,7 +105,7 @@ std::string dump_of_references(std::string_view key, std::string_view value, std
   add_text("version");
   add_text("2.10");
   add_text(key);
-  bytes += "]";
+  bytes += ']';
   bytes += std::string{value} + "q\x01"s + "0(";  // stored, and taken off again
   for (std::size_t i = 0; i < count; ++i) bytes += "h\x01";
   return bytes + "eu.";
