@@ -166,6 +166,10 @@ class Check:
     def git(self, *words):
         return subprocess.run(["git", "-C", str(self.root), *words], capture_output=True, text=True, check=False).stdout.strip()
 
+    def in_history(self, commit):
+        """A commit of another branch, or one that was rebased, is in this repository, but not in a clone of it."""
+        return subprocess.run(["git", "-C", str(self.root), "merge-base", "--is-ancestor", commit, "HEAD"], capture_output=True, check=False).returncode == 0
+
     def commits(self):
         named = []
         for page in self.docs:
@@ -179,8 +183,8 @@ class Check:
         if not (self.root / ".git").exists() or self.git("rev-parse", "--is-shallow-repository") != "false":
             return  # a copy or a shallow clone, which lacks them
         for page, number, commit in named:
-            if self.git("cat-file", "-t", commit) != "commit":
-                self.fault(page, number, f"there is no commit {commit}")
+            if not self.in_history(commit):
+                self.fault(page, number, f"there is no commit {commit} in the history of HEAD")
 
     def packages(self):
         listed = self.pages.get("docs/dependencies.md")
