@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """What scripts/cupti-versions takes for a fault of a release."""
-import importlib.machinery
-import importlib.util
 import pathlib
+import subprocess
+import tempfile
 import unittest
+from unittest import mock
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/cupti-versions"
-loader = importlib.machinery.SourceFileLoader("cupti_versions", str(SCRIPT))
-versions = importlib.util.module_from_spec(importlib.util.spec_from_loader("cupti_versions", loader))
-loader.exec_module(versions)
+from script import SCRIPTS, load
+
+SCRIPT = SCRIPTS / "cupti-versions"
+versions = load("cupti-versions")
 
 
 class Faults(unittest.TestCase):
@@ -27,6 +28,24 @@ class Faults(unittest.TestCase):
             faults = versions.marker_faults(version, exported)
             self.assertEqual(len(faults), 1 if fault else 0, version)
             self.assertTrue(all(one.startswith(fault) for one in faults), faults)
+
+    def test_records_that_were_not_tried_are_a_fault(self):
+        def ended(status, text="record KERNEL ..."):
+            return subprocess.CompletedProcess([], status, text, "")
+        self.assertEqual(versions.record_faults(ended(0), 12, 12, 12), [])
+        for run, counts in ((ended(0, ""), (0, 0, 0)), (ended(0), (11, 12, 12)), (ended(0), (12, 11, 12)), (ended(1), (12, 12, 12))):
+            faults = versions.record_faults(run, *counts)
+            self.assertEqual(len(faults), 1, counts)
+            self.assertNotEqual(faults[0], "")
+
+    def test_a_compiler_that_fails_without_a_word_is_a_fault(self):
+        with tempfile.TemporaryDirectory() as folder:
+            include = pathlib.Path(folder, "include")
+            include.mkdir()
+            (include / "cupti_activity.h").write_text("".join(f"}} CUpti_Activity{name}3;\n" for name in versions.STRUCTURES.values()))
+            with mock.patch.object(versions, "BUILD", mock.Mock(rglob=lambda name: iter([name]))), \
+                    mock.patch.object(subprocess, "run", return_value=subprocess.CompletedProcess([], 4, "", "")):
+                self.assertEqual(versions.compile_records(pathlib.Path(folder), "program"), ["g++ ended with status 4"])
 
     def test_the_recorder_looks_for_the_same_function(self):
         self.assertIn(f'"{versions.MARKER}"', (SCRIPT.parents[1] / "collectors/src/cupti/library.cpp").read_text())

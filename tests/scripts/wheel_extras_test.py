@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""The packages that `pip install rankscope[NAME]` installs."""
+import ast
+import unittest
+
+from script import SCRIPTS, load
+
+wheel = load("wheel")
+
+
+def imported():
+    """The modules that the package imports, by their first names."""
+    names = set()
+    for path in (SCRIPTS.parent / "python/rankscope").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {one.name.partition(".")[0] for one in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names.add(node.module.partition(".")[0])
+    return names
+
+
+class Extras(unittest.TestCase):
+    def test_each_package_is_imported_by_ours(self):
+        for extra, packages in wheel.EXTRAS.items():
+            for package in packages:
+                if package != "duckdb":  # it reads our tables by itself
+                    self.assertIn(package, imported(), extra)
+
+    def test_no_extra_is_empty(self):
+        self.assertNotIn([], list(wheel.EXTRAS.values()))
+
+
+if __name__ == "__main__":
+    unittest.main()
