@@ -12,7 +12,7 @@ set(RANKSCOPE_ALLOWED_tests      core collectors trainer analyzer gui cli python
 # subject or before it. Files beside the folders may use all of them. scripts/check_layers.py holds this, too.
 set(RANKSCOPE_SUBJECTS_core secrets model lod recording recording/format recording/write recording/gather recording/decode
     recording/live)
-set(RANKSCOPE_SUBJECTS_collectors settings spool dumps host nvml cupti pm doctor launch inject/recorder inject/nccl inject/nvtx
+set(RANKSCOPE_SUBJECTS_collectors settings spool dumps host nvml cupti pm doctor launch inject/recorder inject/c10d inject/nccl inject/nvtx
     inject/nvml inject/cupti inject)
 set(RANKSCOPE_SUBJECTS_analyzer
     words math render clocks steps rules collectives importers/shared importers/nsys importers/kineto importers/flight_recorder importers/nccl_ras importers alignment

@@ -12,7 +12,7 @@ It checks that
 - docs/dependencies.md lists every package that scripts/setup installs,
 - README.md fits on two screens.
 
-Prints each fault as FILE:LINE: why.
+Prints each fault as FILE:LINE: why. Without the history (in a copy or a shallow clone), it says on stderr that it did not look for the commits.
 """
 import bisect
 import pathlib
@@ -90,7 +90,7 @@ def alternatives(path):
 
 class Check:
     def __init__(self, root):
-        self.root, self.faults, self.pages = root, [], {}
+        self.root, self.faults, self.notes, self.pages = root, [], [], {}
         files = [*root.glob("*.md"), *(path for folder in FOLDERS for path in (root / folder).rglob("*"))]
         self.files = sorted(path for path in files if path.is_file() and "__pycache__" not in path.parts)
         self.names = {path.name for path in self.files}
@@ -181,7 +181,9 @@ class Check:
                 if row and not HASH.search(line):
                     self.fault(page, number, "this row names no example commit")
         if not (self.root / ".git").exists() or self.git("rev-parse", "--is-shallow-repository") != "false":
-            return  # a copy or a shallow clone, which lacks them
+            if named:
+                self.notes.append("not checked: whether the commits exist that pages name, since this copy or clone lacks the history")
+            return
         for page, number, commit in named:
             if not self.in_history(commit):
                 self.fault(page, number, f"there is no commit {commit} in the history of HEAD")
@@ -208,6 +210,8 @@ def main(arguments):
     check = Check(pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).resolve().parents[1]))
     for part in (check.ids, check.links, check.unlinked, check.mentioned_files, check.commits, check.packages, check.readme):
         part()
+    for note in check.notes:
+        print(note, file=sys.stderr)
     for name, line, why in sorted(set(check.faults)):
         print(f"{name}:{line}: {why}")
     return 1 if check.faults else 0

@@ -94,6 +94,18 @@ def wrong_order(root, path, target, order):
     return None
 
 
+def unlisted_folders(root, orders):
+    """Folders of sources that are no subject, nor part of one. Where one folder inside of another is a subject, all of them must be."""
+    for module, order in orders.items():
+        inside = {path.parent.relative_to(top).as_posix() for top in (root / module / "src", root / module / "include/rankscope" / module)
+                  for path in top.rglob("*") if path.suffix in SUFFIXES and path.parent != top}
+        for folder in sorted(inside):
+            subject = subject_among(folder.split("/"), order)
+            divided = subject != folder and any(name.startswith(f"{subject}/") for name in order)
+            if subject not in order or divided:
+                yield f"{module}: the folder {folder} is not in RANKSCOPE_SUBJECTS_{module}"
+
+
 def crowded_folders(root, modules):
     for module in modules:
         for folder in sorted(p for p in (root / module).rglob("*") if p.is_dir()):
@@ -183,6 +195,7 @@ def check(root):
     yield from crowded_folders(root, arrows)
     yield from long_headers(root, arrows)
     yield from circles(root, arrows, orders)
+    yield from unlisted_folders(root, orders)
     for path in sorted(p for module in arrows for p in (root / module).rglob("*") if p.suffix in SUFFIXES):
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             found = INCLUDE.match(line)

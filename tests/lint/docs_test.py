@@ -2,6 +2,7 @@
 import contextlib
 import io
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -82,6 +83,38 @@ class Docs(unittest.TestCase):
         table = "| add a… | file |\n|---|---|\n| verb | `cli/src/<x>.cpp` | %s |\n"
         self.assertEqual(faults({"cli/src/main.cpp": "", "docs/adding.md": table % "`0bd42bb`"}), "")
         self.assertIn("docs/adding.md:3: this row names no example commit", faults({"docs/adding.md": table % "soon"}))
+
+    def test_commits_of_other_branches_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder, "tree")
+            def git(*words, at=root):
+                return subprocess.run(["git", "-C", str(at), "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True,
+                                      capture_output=True, text=True).stdout.strip()
+            def commit(name):
+                git("commit", "-q", "--allow-empty", "-m", name)
+                return git("rev-parse", "--short", "HEAD")
+            def checked(at):
+                out, said = io.StringIO(), io.StringIO()
+                with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
+                    status = check_docs.main([str(at)])
+                return status, out.getvalue(), said.getvalue()
+            (root / "docs/evidence").mkdir(parents=True)
+            git("init", "-q", "-b", "main")
+            first = commit("first")
+            git("checkout", "-q", "-b", "other")
+            other = commit("other")
+            git("checkout", "-q", "main")
+            page = root / "docs/evidence/a.md"
+            page.write_text(f"Measured at commit {first}.\n")
+            self.assertEqual(checked(root), (0, "", ""))
+            page.write_text(f"Measured at commit {first}.\nThen at commit {other}.\n")
+            self.assertEqual(checked(root), (1, f"docs/evidence/a.md:2: there is no commit {other} in the history of HEAD\n", ""))
+            git("add", ".")
+            commit("page")
+            git("clone", "-q", "--depth", "1", root.as_uri(), str(root.parent / "shallow"))
+            status, out, said = checked(root.parent / "shallow")
+            self.assertEqual((status, out), (0, ""))
+            self.assertIn("not checked: whether the commits exist", said)
 
     def test_packages_are_listed_with_their_reasons(self):
         packages = "# Packages\n[build]\ncmake  # why\ng++  # why\n"

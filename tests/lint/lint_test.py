@@ -139,6 +139,18 @@ class Layers(unittest.TestCase):
             self.assertIn("comes after", order(f"core/src/{name}/x.cpp", include)[1])
         self.assertIn("is not in RANKSCOPE_SUBJECTS_core", order("core/src/new/x.cpp", "low/a.h")[1])
 
+    def test_every_folder_of_a_module_with_subjects_is_one(self):
+        table = {"cmake/RankscopeModule.cmake": TABLE + "set(RANKSCOPE_SUBJECTS_core low in/deep in)\n"}
+        def folders(*names):
+            status, out = layers("core/src/low/x.cpp", f'"{names[-1]}/a.h"', files={f"core/src/{name}/a.h": "" for name in names} | table)
+            self.assertEqual(status, 1 if out.startswith("core: the folder") else 0, out)
+            return out
+        self.assertIn("the folder new is not in RANKSCOPE_SUBJECTS_core", folders("new"))
+        self.assertIn("the folder in/other is not in RANKSCOPE_SUBJECTS_core", folders("in/other", "low"))
+        self.assertNotIn("the folder", folders("in/deep", "low/part", "low"))
+        public = {"core/include/rankscope/core/new/a.h": ""}
+        self.assertIn("the folder new is not in", layers("core/src/low/x.cpp", '"rankscope/core/new/a.h"', files=public | table)[1])
+        self.assertEqual(layers("gui/src/new/x.cpp", '"rankscope/core/low/a.h"', files=table)[0], 0, "gui has no subjects")
 
     def test_headers_do_not_include_themselves_through_others(self):
         tree = {"core/src/x/b.h": '#include "x/a.h"\n', "core/src/x/c.cpp": '#include "x/a.h"\n'}
