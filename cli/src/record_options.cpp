@@ -38,7 +38,7 @@ void add_sources(CLI::App& app, RecordOptions& options) {
                "with =HZ, HZ times; needs permission and may lock the GPUs' clocks (docs/gpu.md)");
   app.add_option("--sample-hz", options.sample_hz,
                  "how many samples per second to take of the host, and of the GPUs through NVML (NVML: at most 5); "
-                 "0 for none")
+                 "0 for none, else from 0.001 to 100")
       ->capture_default_str()
       ->check(within<double>({}));
 }

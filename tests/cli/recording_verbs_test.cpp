@@ -4,8 +4,11 @@
 #include <sys/mount.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "support/run_program.h"
 
@@ -80,6 +83,22 @@ TEST_F(RecordingVerbs, EmptyValuesAreRefused) {
     const auto result = run_program({RANKSCOPE_PROGRAM, "record", option, "", "--", "echo", "ran"});
     EXPECT_EQ(result.status, 2) << option;
     EXPECT_EQ(result.out, "");
+  }
+}
+
+TEST_F(RecordingVerbs, TimesAndRatesOutOfBoundsAreRefused) {
+  const std::string seconds = "must be a number from 0 to 1000000000 (is ";
+  const std::string rate = "must be 0 or a number from 0.001 to 100 (is ";
+  const std::vector<std::array<std::string, 3>> refused{
+      {"--duration", "1e10", seconds}, {"--duration", "-1", seconds},  {"--hang-after", "1e10", seconds},
+      {"--hang-after", "-1", seconds}, {"--sample-hz", "1e-10", rate}, {"--sample-hz", "-1", rate},
+      {"--sample-hz", "100.5", rate}};
+  for (const auto& [option, value, why] : refused) {
+    const auto result =
+        run_program({RANKSCOPE_PROGRAM, "record", option + "=" + value, "--out", out(), "--", "echo", "ran"});
+    EXPECT_EQ(result.status, 2) << option << value;
+    EXPECT_EQ(result.out, "") << "the command was not started";
+    EXPECT_THAT(result.err, HasSubstr(option + " " + why));
   }
 }
 

@@ -39,7 +39,7 @@ void Toggle::turn(Talk talk) {
   say(talk, on ? "rankscope: recording\n" : "rankscope: not recording\n");
 }
 
-bool Watch::samples() const { return settings.collect.has(Source::host) && settings.sample_hz > 0; }
+bool Watch::samples() const { return sample_period(settings).count() > 0; }
 
 void Watch::sample() {
   if (!samples() || is_over) return;
@@ -50,8 +50,7 @@ void Watch::sample() {
 
 int watch_over(const Child& child, Watch watch, Toggle& toggle, Talk talk) {
   constexpr std::chrono::milliseconds packing_period{100};
-  Round sampling{std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(watch.samples() ? 1 / watch.settings.sample_hz : 1.0))};
+  Round sampling{watch.samples() ? sample_period(watch.settings) : std::chrono::seconds{1}};
   Round packing{packing_period};
   const Reaped reaped = [&watch](pid_t pid, int status) { watch.ends.note_collected(pid, status); };
   while (true) {

@@ -1,5 +1,6 @@
 #include "settings/inject_settings.h"
 
+#include <algorithm>
 #include <array>
 
 #include "rankscope/core/format.h"
@@ -72,6 +73,14 @@ Result<double> budget_from(std::string_view text) {
   return *percent / 100;
 }
 
+bool is_sample_rate(double hz) { return hz >= slowest_sample_hz && hz <= fastest_sample_hz; }
+
+nanoseconds sample_period(const InjectSettings& settings) {
+  if (!settings.collect.has(Source::host) || settings.sample_hz <= 0) return nanoseconds{0};
+  const double hz = std::clamp(settings.sample_hz, slowest_sample_hz, fastest_sample_hz);
+  return nanoseconds{static_cast<std::int64_t>(1e9 / hz)};
+}
+
 std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettings& settings) {
   std::vector<std::pair<std::string, std::string>> variables{
       {variable::segments, settings.segments},
@@ -101,7 +110,9 @@ InjectSettings settings_from(const Lookup& lookup) {
   settings.collect = sources_from(list == nullptr ? "" : list).value_or(all_sources());
   if (const char* const names = lookup(variable::details)) settings.details = details_from(names);
   read_into(settings.ring_kib, lookup, variable::ring_kib);
+  const double default_hz = settings.sample_hz;
   read_into(settings.sample_hz, lookup, variable::sample_hz);
+  if (settings.sample_hz != 0 && !is_sample_rate(settings.sample_hz)) settings.sample_hz = default_hz;
   read_into(settings.until_ns, lookup, variable::until);
   read_into(settings.budget, lookup, variable::budget);
   if (const char* const names = lookup(variable::nccl_levels))

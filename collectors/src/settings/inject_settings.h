@@ -11,6 +11,7 @@
 #include "rankscope/collectors/nccl_levels.h"
 #include "rankscope/collectors/sources.h"
 #include "rankscope/core/result.h"
+#include "rankscope/core/time.h"
 #include "settings/rank_environment.h"
 
 namespace rankscope::collectors {
@@ -99,6 +100,14 @@ struct InjectSettings {
   bool follow = true;
   bool operator==(const InjectSettings&) const = default;
 };
+
+// Of host samples; 0 samples a second are none.
+inline constexpr double slowest_sample_hz = 1e-3;
+inline constexpr double fastest_sample_hz = 100;
+/// Within these bounds.
+[[nodiscard]] bool is_sample_rate(double hz);
+/// From one host sample to the next; 0: none are taken.
+[[nodiscard]] nanoseconds sample_period(const InjectSettings& settings);
 
 /// The variables that carry the settings.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> to_variables(const InjectSettings& settings);

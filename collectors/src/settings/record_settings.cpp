@@ -1,6 +1,7 @@
 #include "settings/record_settings.h"
 
 #include <csignal>
+#include <string_view>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
@@ -10,26 +11,28 @@ namespace rankscope::collectors {
 namespace {
 
 constexpr std::uint32_t most_ring_kib = 4 * 1024 * 1024;
-constexpr double fastest_hz = 100;
+constexpr double longest_s = 1e9;  // 31 years; a count of nanoseconds holds 292
+
+Result<void> check_seconds(std::string_view name, double seconds) {
+  if (seconds >= 0 && seconds <= longest_s) return {};
+  return fail(ErrorKind::usage, format("{} must be {} (is {})", name, number_words<double>({0, longest_s}), seconds));
+}
 
 }  // namespace
 
 Result<void> check_options(const RecordOptions& options) {
   if (options.command.empty()) return fail(ErrorKind::usage, "no command to record; give it after --");
-  if (options.sample_hz < 0 || options.sample_hz > fastest_hz) {
+  if (options.sample_hz != 0 && !is_sample_rate(options.sample_hz)) {
     return fail(ErrorKind::usage,
-                format("--sample-hz must be {} (is {})", number_words<double>({0, fastest_hz}), options.sample_hz));
+                format("--sample-hz must be 0 or {} (is {})",
+                       number_words<double>({slowest_sample_hz, fastest_sample_hz}), options.sample_hz));
   }
   if (options.ring_kib < 64 || options.ring_kib > most_ring_kib) {
     return fail(ErrorKind::usage, format("--ring-kib must be {} (is {})",
                                          number_words<std::uint32_t>({64, most_ring_kib}), options.ring_kib));
   }
-  if (options.duration_s < 0)
-    return fail(ErrorKind::usage,
-                format("--duration must be {} (is {})", number_words<double>({.least = 0}), options.duration_s));
-  if (options.hang_after_s < 0)
-    return fail(ErrorKind::usage,
-                format("--hang-after must be {} (is {})", number_words<double>({.least = 0}), options.hang_after_s));
+  RS_TRY_VOID(check_seconds("--duration", options.duration_s));
+  RS_TRY_VOID(check_seconds("--hang-after", options.hang_after_s));
   if (options.hang_after_s == 0 && !options.on_hang.empty())
     return fail(ErrorKind::usage, "--on-hang needs --hang-after SECONDS");
   if (options.hang_after_s > 0 && (!options.window.empty() || options.toggle == "cuda"))

@@ -38,12 +38,23 @@ TEST(Settings, SurviveTheEnvironment) {
   EXPECT_EQ(settings_from(in(variables)), settings);
 }
 
+TEST(Settings, ASampleIsTakenAsOftenAsAskedFor) {
+  const SourceSet host = sources_from("host").value();
+  EXPECT_EQ(sample_period({.collect = host, .sample_hz = 10}), std::chrono::milliseconds{100});
+  EXPECT_EQ(sample_period({.collect = host, .sample_hz = slowest_sample_hz}), std::chrono::seconds{1000});
+  EXPECT_EQ(sample_period({.collect = host, .sample_hz = 1e-10}), std::chrono::seconds{1000}) << "not all the time";
+  EXPECT_EQ(sample_period({.collect = host, .sample_hz = 0}).count(), 0);
+  EXPECT_EQ(sample_period({.sample_hz = 10}).count(), 0) << "the source host is left out";
+}
+
 TEST(Settings, WhatCannotBeReadKeepsItsDefault) {
   const Variables variables{{"RANKSCOPE_SEGMENTS", "/s"},
                             {"RANKSCOPE_RING_KIB", "much"},
                             {"RANKSCOPE_WINDOW", "1,2"},
-                            {"RANKSCOPE_COLLECT", "nonsense"}};
+                            {"RANKSCOPE_COLLECT", "nonsense"},
+                            {"RANKSCOPE_SAMPLE_HZ", "1e-10"}};
   const InjectSettings settings = settings_from(in(variables));
+  EXPECT_EQ(settings.sample_hz, 10);
   EXPECT_EQ(settings.ring_kib, 4096U);
   EXPECT_FALSE(settings.window.has_value());
   EXPECT_EQ(settings.collect, all_sources());

@@ -47,11 +47,6 @@ collectors::Pressure pressure_of(recording::SegmentWriter& segment) {
   return segment.header().fixed.local_rank > 0 ? collectors::Pressure::skip : collectors::Pressure::sample;
 }
 
-std::int64_t sample_period(const collectors::InjectSettings& settings) {
-  if (!settings.collect.has(collectors::Source::host) || settings.sample_hz <= 0) return 0;
-  return static_cast<std::int64_t>(1e9 / std::min(settings.sample_hz, 100.0));  // not faster than the tick
-}
-
 std::unique_ptr<recording::ThreadWriter> make_pen(RecorderState& state) {
   const std::lock_guard lock(state.mutex);
   return make_pen_locked(state);
@@ -93,7 +88,7 @@ void keep_house(RecorderState& state, recording::SegmentWriter& segment) {
   std::array<std::uint64_t, trouble_count> troubles{};
   Every clock_pair{clock_pair_ns};
   Every look_around{look_around_ns};
-  const std::int64_t period_ns = sample_period(state.settings);
+  const std::int64_t period_ns = collectors::sample_period(state.settings).count();
   Every sample{period_ns};
   std::optional<Connections> connections;
   if (period_ns > 0) connections.emplace();
