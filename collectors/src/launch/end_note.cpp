@@ -55,13 +55,14 @@ std::string status_text(int status) {
 
 std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording::LiveView& view) {
   std::vector<RankEnd> bad;
+  const bool is_whole = view.behind_bytes == 0 && view.left_out == 0;
   for (const ProcessEnd& end : ends) {
     const recording::LiveProcess* const process = process_with(ends, view, end);
     if (process == nullptr) continue;
     RankEnd row{.rank = process->rank, .end = end, .how = how_it_ended(end, *process)};
     if (row.how.empty()) continue;
     if (WIFSIGNALED(end.wait_status)) row.signal = signal_name(WTERMSIG(end.wait_status));
-    row.steps = process->last.empty() ? 0 : process->steps;
+    row.steps = is_whole && !process->last.empty() ? process->steps : 0;
     if (row.steps > 0) row.in_step = process->last.back().index + 1;
     bad.push_back(std::move(row));
   }

@@ -16,11 +16,12 @@ struct RankEnd {
   ProcessEnd end;
   std::string how;           ///< "was killed by SIGKILL", "exited with status 1"
   std::string signal{};      ///< "SIGKILL"; empty: it was none, or is not known
-  std::uint64_t steps = 0;   ///< that it finished
+  std::uint64_t steps = 0;   ///< that it finished; 0: none, or not known
   std::int64_t in_step = 0;  ///< the step after these; only if `steps` is not 0
 };
 
-/// Ranks whose processes ended otherwise than they should, the first one first. `view` is of the gathered recording.
+/// Ranks whose processes ended otherwise than they should, the first one first. `view` is of the gathered recording; if
+/// it does not show everything, no row has steps, since more of them may have ended.
 [[nodiscard]] std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording::LiveView& view);
 
 /// "the command ended with status 1; rank 1 stopped first: it was killed by SIGKILL 12.3 s after it started, in step

@@ -165,9 +165,14 @@ void wait_for_stragglers(const fs::path& spool) {
   }
 }
 
+recording::LiveView whole_view(const fs::path& recording) {
+  recording::LiveReader reader{
+      recording, {.segments = most_followed, .bytes_per_poll = std::numeric_limits<std::uint64_t>::max()}};
+  return reader.poll();
+}
+
 bool any_step(const fs::path& recording) {
-  recording::LiveReader reader{recording, {.bytes_per_poll = std::numeric_limits<std::uint64_t>::max()}};
-  const recording::LiveView view = reader.poll();
+  const recording::LiveView view = whole_view(recording);
   return std::ranges::any_of(view.processes, [](const recording::LiveProcess& one) { return one.steps > 0; });
 }
 

@@ -1,24 +1,20 @@
 #include "hang_watch.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
-#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <utility>
 
+#include "gather.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
-#include "settings/rank_environment.h"
 #include "spool/segment_names.h"
 #include "talk.h"
-
-extern char** environ;
 
 namespace rankscope::collectors {
 namespace {
@@ -28,51 +24,6 @@ constexpr const char* hang_folder = "hang";
 constexpr const char* turn_file = "speaks";
 constexpr std::chrono::milliseconds shortest_period{200};
 constexpr std::chrono::milliseconds longest_period{2000};
-
-/// Our environment without what would make a command take itself for a rank of the job.
-std::vector<char*> environment_of_no_rank(std::string_view rank_env) {
-  std::vector<char*> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (!tells_rank(text.substr(0, text.find('=')), rank_env)) variables.push_back(*entry);
-  }
-  variables.push_back(nullptr);
-  return variables;
-}
-
-}  // namespace
-
-bool start_shell(const std::string& command, const std::vector<std::string>& arguments, std::string_view rank_env) {
-  std::vector<std::string> words{"sh", "-c", command, "sh"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  const std::vector<char*> variables = environment_of_no_rank(rank_env);
-  // Signals are blocked here so that they can be passed on.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none;
-  sigemptyset(&none);
-  sigset_t usual;
-  sigemptyset(&usual);
-  sigaddset(&usual, SIGCHLD);
-  sigaddset(&usual, SIGPIPE);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &usual);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  // What the job reads is not for this command.
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  pid_t shell = 0;
-  const int error = posix_spawnp(&shell, "sh", &files, &attributes, argv.data(), variables.data());
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  return error == 0;
-}
-
-namespace {
 
 bool is_installed(std::string_view program) {
   const char* const path = std::getenv("PATH");
@@ -86,7 +37,8 @@ bool is_installed(std::string_view program) {
 }
 
 /// Writes the stacks of some processes into files of the folder; what it starts, or why nothing, for the user.
-std::string start_stack_dumps(const std::vector<HungProcess>& processes, const fs::path& folder) {
+std::string start_stack_dumps(const std::vector<HungProcess>& processes, const fs::path& folder,
+                              OwnCommands& commands) {
   if (processes.empty())
     return "rankscope: the stacks of the stuck ranks were not written, because none of them runs on this host\n";
   const bool py_spy = is_installed("py-spy");
@@ -98,7 +50,7 @@ std::string start_stack_dumps(const std::vector<HungProcess>& processes, const f
         py_spy ? R"(timeout -s INT -k 10 30 py-spy dump --native --pid "$1" > "$2" 2>&1 || )"
                  R"(timeout -s INT -k 10 30 py-spy dump --pid "$1" > "$2" 2>&1)"
                : R"(timeout -s INT -k 10 60 gdb -p "$1" -batch -ex "thread apply all backtrace" > "$2" 2>&1)";
-    if (!start_shell(command, {std::to_string(process.pid), file}, {}))
+    if (!commands.start(command, {std::to_string(process.pid), file}, {}))
       return "rankscope: the stacks of the stuck ranks were not written, because no shell could be started\n";
   }
   return format("rankscope: {} writes the stacks of the stuck ranks to {}\n", py_spy ? "py-spy" : "gdb",
@@ -156,7 +108,7 @@ bool StandstillClock::stands_still(const recording::LiveView& view, Time now) {
     moves.push_back(process.ended ? 1 : 0);
     moves.push_back(process.dropped);  // it works, but the ring is full
   }
-  if (!any_rank || view.behind_bytes > 0 || moves != seen_ || !since_) {
+  if (!any_rank || view.behind_bytes > 0 || view.left_out > 0 || moves != seen_ || !since_) {
     seen_ = std::move(moves);
     since_ = now;
     told_ = false;
@@ -168,11 +120,13 @@ bool StandstillClock::stands_still(const recording::LiveView& view, Time now) {
   return true;
 }
 
-HangWatch::HangWatch(const RecordOptions& options, fs::path out, fs::path spool, std::function<bool()> records_now)
+HangWatch::HangWatch(const RecordOptions& options, fs::path out, fs::path spool, std::function<bool()> records_now,
+                     OwnCommands& commands)
     : options_(options),
       out_(std::move(out)),
       spool_(std::move(spool)),
       records_now_(std::move(records_now)),
+      commands_(commands),
       thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 HangWatch::~HangWatch() { stop(); }
@@ -192,7 +146,7 @@ void HangWatch::watch(const std::stop_token& stop) {
   const auto patience =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options_.hang_after_s));
   const auto period = std::clamp<std::chrono::nanoseconds>(patience / 5, shortest_period, longest_period);
-  recording::LiveReader reader{out_, {.steps = 1, .values = 2, .stretches = 1024}};
+  recording::LiveReader reader{out_, {.steps = 1, .values = 2, .stretches = 1024, .segments = most_followed}};
   StandstillClock clock{patience};
   std::mutex sleeping;
   std::condition_variable_any wake;
@@ -204,6 +158,11 @@ void HangWatch::look(recording::LiveReader& reader, StandstillClock& clock) {
   if (!records_now_()) return clock.forget();
   recording::LiveView view = reader.poll();
   mark_gone(view);
+  if (view.left_out > 0 && !std::exchange(said_left_out_, true))
+    say(options_.talk,
+        format("rankscope: --hang-after does not judge the job while more than {} processes are recorded "
+               "at once, because the others could not be followed\n",
+               most_followed));
   if (clock.stands_still(view, std::chrono::steady_clock::now()) && !report()) clock.forget();
 }
 
@@ -231,9 +190,10 @@ bool HangWatch::report() {
   std::erase_if(here, [this](const HungProcess& process) {
     return process.host != host_name() || whereabouts_of(process.pid, spool_) != Whereabouts::here;
   });
-  if (!seen.processes.empty() && (speaks_ || !here.empty())) say(options_.talk, start_stack_dumps(here, folder));
+  if (!seen.processes.empty() && (speaks_ || !here.empty()))
+    say(options_.talk, start_stack_dumps(here, folder, commands_));
   if (!speaks_ || options_.on_hang.empty()) return true;
-  if (!start_shell(options_.on_hang, {}, options_.rank_env))
+  if (!commands_.start(options_.on_hang, {}, options_.rank_env))
     say(options_.talk, "rankscope: the command of --on-hang could not be started\n");
   return true;
 }

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "own_commands.h"
 #include "rankscope/collectors/record.h"
 #include "rankscope/core/recording/live.h"
 
@@ -29,6 +30,7 @@ class StandstillClock {
 
   explicit StandstillClock(std::chrono::nanoseconds patience) : patience_(patience) {}
   /// True once for each standstill: no process with a rank has written an event for the time allowed.
+  /// Never of a view that does not show everything: what is left out of it may move.
   [[nodiscard]] bool stands_still(const recording::LiveView& view, Time now);
   /// Starts anew: nothing was expected meanwhile, or the job was found to do well.
   void forget() { since_.reset(); }
@@ -39,11 +41,6 @@ class StandstillClock {
   std::optional<Time> since_;
   bool told_ = false;
 };
-
-/// Starts a shell command that is left to itself, with an empty input and without the variables that tell a rank; what
-/// has ended is reaped with all else. False: no shell was started.
-[[nodiscard]] bool start_shell(const std::string& command, const std::vector<std::string>& arguments,
-                               std::string_view rank_env);
 
 /// Several recorders may watch one job: true for the one that wrote its name into the file first, or whose predecessor
 /// on this host has ended.
@@ -63,9 +60,10 @@ class HangWatch {
  public:
   using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-  /// `records_now`: false while no events are expected, and so none are missed.
+  /// `records_now`: false while no events are expected, and so none are missed. `commands` starts what is run in a
+  /// hang.
   HangWatch(const RecordOptions& options, std::filesystem::path out, std::filesystem::path spool,
-            std::function<bool()> records_now);
+            std::function<bool()> records_now, OwnCommands& commands);
   HangWatch(const HangWatch&) = delete;
   HangWatch& operator=(const HangWatch&) = delete;
   ~HangWatch();
@@ -88,10 +86,12 @@ class HangWatch {
   std::filesystem::path out_;
   std::filesystem::path spool_;
   std::function<bool()> records_now_;
+  OwnCommands& commands_;
   mutable std::mutex mutex_;
   Metadata metadata_;
-  bool speaks_ = false;  ///< for all recorders of the job; of the thread while it runs
-  std::jthread thread_;  // last: it uses all of the above
+  bool said_left_out_ = false;  ///< of the thread while it runs
+  bool speaks_ = false;         ///< for all recorders of the job; of the thread while it runs
+  std::jthread thread_;         // last: it uses all of the above
 };
 
 }  // namespace rankscope::collectors

@@ -22,6 +22,7 @@
 #include "folders.h"
 #include "gather.h"
 #include "hang_watch.h"
+#include "own_commands.h"
 #include "pytorch.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/core/format.h"
@@ -159,8 +160,7 @@ void note_container(const RecordOptions& options, const Conditions& conditions, 
 /// What the processes of the recording had done when they ended; nothing of a command that ended well.
 std::vector<RankEnd> ends_of_ranks(const Conditions& conditions, const RecordOutcome& outcome) {
   if (outcome.status == 0 || conditions.ends.empty()) return {};
-  recording::LiveReader reader{outcome.summary.out};
-  return bad_ends(conditions.ends, reader.poll());
+  return bad_ends(conditions.ends, whole_view(outcome.summary.out));
 }
 
 RecordOutcome finish(const RecordOptions& options, const Conditions& conditions, Folders& folders, Watcher& watcher,
@@ -298,10 +298,12 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   }
   folders.kept = true;
   EndWatch end_watch{spool};
-  Watcher watcher{spool, child.process, settings.rank_env};
+  OwnCommands own_commands;
+  Watcher watcher{spool, child.process, settings.rank_env,
+                  [&own_commands](pid_t process) { return own_commands.has(process); }};
   std::optional<HangWatch> hangs;
   if (options.hang_after_s > 0 && options.judge_hang)
-    hangs.emplace(options, folders.out.path, spool, records_now(toggle, settings));
+    hangs.emplace(options, folders.out.path, spool, records_now(toggle, settings), own_commands);
   RecordOutcome outcome{.status =
                             watch_over({child.process, signals}, {watcher, end_watch, EndedSegments{spool}, settings},
                                        toggle, options.talk)};

@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <string>
 
-#include "rank_of_process.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
+#include "settings/rank_of_process.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -66,11 +66,12 @@ std::vector<pid_t> descendants_of(pid_t process) {
   return found;
 }
 
-Watcher::Watcher(fs::path spool, pid_t command, std::string rank_env)
+Watcher::Watcher(fs::path spool, pid_t command, std::string rank_env, std::function<bool(pid_t)> is_own)
     : spool_(std::move(spool)),
       folder_(spool_ / recording::outside_folder),
       command_(command),
-      rank_env_(std::move(rank_env)) {
+      rank_env_(std::move(rank_env)),
+      is_own_(std::move(is_own)) {
   allow_more_descriptors();
   std::error_code ignored;
   fs::create_directory(folder_, ignored);
@@ -99,6 +100,7 @@ void Watcher::sample() {
   for (const pid_t process : descendants_of(getpid())) {
     const ProcessKey key{process, start_of(process)};
     if (key.start == 0 || recorded_.contains(key) || watched_.contains(key) || refused_.contains(key)) continue;
+    if (is_own_ && is_own_(process)) continue;
     watch(key);
   }
   for (auto entry = watched_.begin(); entry != watched_.end();)

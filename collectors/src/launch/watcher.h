@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -22,14 +23,16 @@ namespace rankscope::collectors {
 class Watcher {
  public:
   /// `spool` is where the recorded processes leave their segments; what is watched goes to `spool`/outside. `rank_env`
-  /// is the variable that the user named for the rank, or empty.
-  Watcher(std::filesystem::path spool, pid_t command, std::string rank_env = {});
+  /// is the variable that the user named for the rank, or empty. What `is_own` is true of is not of the job, but was
+  /// started by the recorder beside it; empty: there is no such process.
+  Watcher(std::filesystem::path spool, pid_t command, std::string rank_env = {},
+          std::function<bool(pid_t)> is_own = {});
 
   static constexpr std::size_t most_watched = 64;      ///< each costs a few open files and a segment
   static constexpr std::size_t most_with_ranks = 256;  ///< as far as the others are processes with a rank
 
-  /// One sample of every descendant that has no segment of its own. Those that do not live for 0.2 s (with a rank) or a
-  /// second (without) leave none.
+  /// One sample of every descendant of the job that has no segment of its own. Those that do not live for 0.2 s (with a
+  /// rank) or a second (without) leave none.
   void sample();
   /// The recording is over, but not the command: --duration.
   void stop();
@@ -65,6 +68,7 @@ class Watcher {
   std::filesystem::path folder_;
   pid_t command_;
   std::string rank_env_;
+  std::function<bool(pid_t)> is_own_;
   recording::TickClock clock_ = recording::TickClock::detect();
   FileNames names_;                // of files in the spool that were looked at
   std::set<ProcessKey> recorded_;  // from inside

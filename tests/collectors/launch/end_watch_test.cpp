@@ -143,6 +143,17 @@ TEST(EndNote, NamesTheRankThatStoppedFirstAndTheSignal) {
                                                  {"end_seen.rank0", "10 15 6"}}));
 }
 
+TEST(EndNote, NamesNoStepIfNotEverythingWasRead) {
+  for (const bool is_behind : {true, false}) {
+    recording::LiveView view;
+    view.processes = {process_of(10, 0, 13)};
+    (is_behind ? view.behind_bytes : view.left_out) = 1;
+    const std::string note = end_note(1, "", bad_ends(std::vector{end_at(10, SIGKILL, 5)}, view));
+    EXPECT_NE(note.find("rank 0 stopped first"), std::string::npos) << note;
+    EXPECT_EQ(note.find("in step"), std::string::npos) << note;
+  }
+}
+
 TEST(EndNote, KeepsErrorsAndSignalsApart) {
   recording::LiveView view;
   view.processes = {process_of(10, 0, 13)};

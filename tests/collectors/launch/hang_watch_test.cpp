@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include "spool/segment_names.h"
 #include "support/temporary_folder.h"
@@ -64,6 +62,17 @@ TEST(Standstill, AFullRingIsMovement) {
   EXPECT_TRUE(clock.stands_still(view, at_second(10)));
 }
 
+TEST(Standstill, IsNotToldWhileProcessesAreLeftOut) {
+  StandstillClock clock{seconds{5}};
+  recording::LiveView view = view_of(10, 1);
+  view.left_out = 1;
+  EXPECT_FALSE(clock.stands_still(view, at_second(0)));
+  EXPECT_FALSE(clock.stands_still(view, at_second(100))) << "the one that is left out may move";
+  view.left_out = 0;
+  EXPECT_FALSE(clock.stands_still(view, at_second(104)));
+  EXPECT_TRUE(clock.stands_still(view, at_second(105)));
+}
+
 TEST(Standstill, BeginsAnewOnceItIsForgotten) {
   StandstillClock clock{seconds{5}};
   EXPECT_FALSE(clock.stands_still(view_of(10, 1), at_second(0)));
@@ -98,25 +107,6 @@ TEST(HangAfter, NeedsARecordingThatIsAlwaysOn) {
   const auto toggled = run_recorded(options);
   ASSERT_FALSE(toggled);
   EXPECT_NE(toggled.error().message.find("--toggle cuda"), std::string::npos) << toggled.error().message;
-}
-
-TEST(OnHang, TheCommandIsNoRankAndReadsNothing) {
-  const rankscope::testing::TemporaryFolder folder;
-  const std::string file = (folder / "seen").string();
-  setenv("RANK", "3", 1);
-  setenv("OMPI_COMM_WORLD_RANK", "3", 1);
-  setenv("MY_RANK", "3", 1);
-  setenv("KEPT", "yes", 1);
-  const bool started = start_shell(
-      R"(cat > "$1.part"; echo "<$RANK$OMPI_COMM_WORLD_RANK$MY_RANK$KEPT>" >> "$1.part"; mv "$1.part" "$1")", {file},
-      "MY_RANK");
-  for (const char* const name : {"RANK", "OMPI_COMM_WORLD_RANK", "MY_RANK", "KEPT"}) unsetenv(name);
-  ASSERT_TRUE(started);
-  for (int i = 0; i < 500 && !std::filesystem::exists(file); ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds{10});
-  std::string seen;
-  std::getline(std::ifstream{file}, seen);
-  EXPECT_EQ(seen, "<yes>");
 }
 
 TEST(Turn, IsTakenByOneRecorderOnly) {

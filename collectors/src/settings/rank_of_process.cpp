@@ -1,4 +1,4 @@
-#include "launch/rank_of_process.h"
+#include "settings/rank_of_process.h"
 
 #include <algorithm>
 #include <fstream>
