@@ -8,7 +8,8 @@ must belong to the same module, only gui may use Qt, and only trainer may use li
 include headers of its own folder or of an earlier one, so that there is no cycle. A public header beside the folders counts as
 part of the last subject that it includes. Files that print or judge the results of all subjects (tables.cpp, chart.cpp,
 json.cpp, rules.cpp) may include any of these headers. No header may include itself through others. In a module without subjects
-(gui), no folder may include itself through others. No folder may have more than 40 files, and no public header more than 150 lines.
+(gui), no folder may include itself through others. No folder may have more than 40 files, no public header more than 150 lines,
+and no .cpp of a module but tests more than 400 lines.
 Prints each wrong include as FILE:LINE: why.
 """
 import collections
@@ -27,6 +28,7 @@ SUFFIXES = {".h", ".hpp", ".cpp", ".cc", ".c", ".cu", ".cuh", ".inc"}
 
 WHOLE_REPORT = re.compile(r"(?:\w+_)?(?:tables|chart|json|rules)\.cpp")  # they may read any section of a report
 MOST_LINES = 150  # of a public header: more are several things
+MOST_LINES_OF_SOURCE = 400  # of a .cpp: more have several jobs
 MOST_FILES = 40  # of one folder: more have no subject in common
 
 
@@ -122,6 +124,14 @@ def long_headers(root, modules):
                 yield f"{header.relative_to(root)}: {lines} lines, more than the {MOST_LINES} that a public header may have"
 
 
+def long_sources(root, modules):
+    for module in modules:
+        for source in sorted((root / module).rglob("*.cpp")) if module != "tests" else ():
+            lines = len(source.read_text(errors="replace").splitlines())
+            if lines > MOST_LINES_OF_SOURCE:
+                yield f"{source.relative_to(root)}: {lines} lines, more than the {MOST_LINES_OF_SOURCE} that a .cpp may have"
+
+
 def allowed_arrows(root):
     text = (root / "cmake/RankscopeModule.cmake").read_text()
     rows = re.findall(r"^set\(RANKSCOPE_ALLOWED_(\w+)\s+([^)]*)\)", text, re.M)
@@ -194,6 +204,7 @@ def check(root):
     orders = subject_orders(root)
     yield from crowded_folders(root, arrows)
     yield from long_headers(root, arrows)
+    yield from long_sources(root, arrows)
     yield from circles(root, arrows, orders)
     yield from unlisted_folders(root, orders)
     for path in sorted(p for module in arrows for p in (root / module).rglob("*") if p.suffix in SUFFIXES):

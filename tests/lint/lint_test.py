@@ -174,6 +174,13 @@ class Layers(unittest.TestCase):
             self.assertEqual(status, int(lines > 150))
             self.assertIn(text, out)
 
+    def test_sources_are_short(self):
+        for lines, text in ((400, ""), (401, "core/src/b.cpp: 401 lines, more than the 400")):
+            long = {"core/src/b.cpp": "\n" * lines, "tests/core/b_test.cpp": "\n" * 900, "core/src/b.h": ""}
+            status, out = layers("core/src/a.cpp", '"b.h"', files=long)
+            self.assertEqual(status, int(lines > 400))
+            self.assertIn(text, out)
+
     def test_headers_beside_the_subjects_stand_after_what_they_include(self):
         table = TABLE + "set(RANKSCOPE_SUBJECTS_core low mid high)\n"
         public = "core/include/rankscope/core"
