@@ -89,7 +89,8 @@ std::string one_screen(const Report& report, const ReportOptions& options, Colou
   constexpr std::size_t gaps = 2;  // around a part that is added
   for (Part& part : parts)
     if (part.row != nullptr && part.row->brief_lines == 0)
-      part.text = brief_text(*part.row, report, options, like, lines_of_a_screen - gaps - lines_in(joined(parts)));
+      part.text =
+          brief_text(*part.row, report, options, like, lines_left(lines_of_a_screen, gaps + lines_in(joined(parts))));
   return joined(parts);
 }
 

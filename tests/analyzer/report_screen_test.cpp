@@ -225,6 +225,12 @@ TEST(RenderHtml, NameDateAndCommandAreAtItsTop) {
   EXPECT_LT(page.find("torchrun &lt;train&gt;.py</p>"), page.find("verdict-title"));
 }
 
+TEST(Words, LinesThatAreTakenLeaveAtLeastOne) {
+  EXPECT_EQ(lines_left(60, 45), 15U);
+  EXPECT_EQ(lines_left(60, 59), 1U);
+  for (const std::size_t taken : {60U, 61U, 900U}) EXPECT_EQ(lines_left(60, taken), 1U);
+}
+
 TEST(Words, AListSaysHowManyItLeavesOut) {
   EXPECT_EQ(listed(std::vector<std::string>{"one", "two", "three"}, ", ", 15), "one, two, three");
   EXPECT_EQ(listed(std::vector<std::string>{"one", "two", "three"}, ", ", 14), "one and 2 more");

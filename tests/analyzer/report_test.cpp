@@ -421,6 +421,19 @@ TEST(Sections, EachHasOneRowWithAPlaceOfItsOwnInTheJson) {
   }
 }
 
+TEST(Sections, NeedOnlyWhatIsTheIdOfAnotherRowThatIsFound) {
+  for (const SectionRow& row : section_rows()) {
+    if (row.needs == "*") continue;
+    std::istringstream needs{std::string{row.needs}};
+    for (std::string need; needs >> need;) {
+      const auto needed = std::ranges::find(section_rows(), need, &SectionRow::id);
+      ASSERT_NE(needed, section_rows().end()) << row.id << " needs \"" << need << "\", which is the id of no row";
+      EXPECT_NE(needed->find, nullptr) << row.id << " needs " << need << ", which has nothing to find";
+      EXPECT_NE(needed->id, row.id) << "a row cannot need itself";
+    }
+  }
+}
+
 TEST(Sections, NeedOnlyThoseThatAreThereAndDoNotNeedThem) {
   std::set<std::string_view> found;  // in as many rounds as the longest chain of needs is long
   for (std::size_t round = 0; round < sections().size(); ++round)

@@ -93,6 +93,8 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   return lines;
 }
 
+std::size_t lines_left(std::size_t all, std::size_t taken) { return taken < all ? all - taken : 1; }
+
 std::string listed(std::span<const std::string> texts, std::string_view between, std::size_t width) {
   const auto first_texts = [&](std::size_t count) {
     std::string list;

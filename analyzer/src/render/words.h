@@ -29,6 +29,9 @@ namespace rankscope::analyzer {
 /// Lines of at most `width` columns, broken at spaces; a longer word is broken where it must.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
+/// Lines that a part may have where others take `taken` of `all`: at least one, in which it says that it is cut.
+[[nodiscard]] std::size_t lines_left(std::size_t all, std::size_t taken);
+
 /// As many of the texts as fit into `width` columns, "a, b and 3 more"; at least the front of the first.
 [[nodiscard]] std::string listed(std::span<const std::string> texts, std::string_view between, std::size_t width);
 
