@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/printable.h"
@@ -16,18 +15,25 @@ struct MemberCall {
   const CommCall* call = nullptr;
 };
 
-/// All members whose call with this sequence is remembered.
-std::vector<MemberCall> calls_at(const JobProgress& job, const WaitedOperation& operation, std::int64_t sequence) {
-  std::vector<MemberCall> calls;
-  for (const std::uint32_t rank : operation.members) {
+/// The calls of members with one sequence, by sequence.
+using CallsBySequence = std::map<std::int64_t, std::vector<MemberCall>>;
+
+/// The remembered calls of a group up to this one; of each member the first one of a sequence.
+CallsBySequence calls_until(const JobProgress& job, std::uint32_t group, std::span<const std::uint32_t> members,
+                            std::int64_t last) {
+  CallsBySequence found;
+  for (const std::uint32_t rank : members) {
     const auto progress = job.ranks.find(rank);
     if (progress == job.ranks.end()) continue;
-    const GroupProgress* const row = progress->second.in_group(operation.call.group);
+    const GroupProgress* const row = progress->second.in_group(group);
     if (row == nullptr) continue;
-    const auto found = std::ranges::find(row->recent, sequence, &CommCall::sequence);
-    if (found != row->recent.end()) calls.push_back({rank, &*found});
+    for (const CommCall& call : row->recent) {
+      if (call.sequence > last) continue;
+      std::vector<MemberCall>& calls = found[call.sequence];
+      if (calls.empty() || calls.back().rank != rank) calls.push_back({rank, &call});
+    }
   }
-  return calls;
+  return found;
 }
 
 /// Do all members of this operation have inputs of one size? Uneven all-to-alls and gathers are allowed.
@@ -54,6 +60,7 @@ struct Aspect {
   HangKind kind;
   std::string_view verb;
   std::string (*value)(const JobProgress& job, const CommCall& call);
+  bool (*same)(const CommCall& one, const CommCall& other);  // then their values are the same; cheaper
 };
 
 std::string op_value(const JobProgress& job, const CommCall& call) { return printable(job.texts.text(call.op)); }
@@ -64,13 +71,20 @@ std::string size_value(const JobProgress& job, const CommCall& call) {
 }
 std::string root_value(const JobProgress&, const CommCall& call) { return format("rank {}", call.peer); }
 
-constexpr Aspect by_op{HangKind::order, "called", op_value};
-constexpr Aspect by_type{HangKind::dtype, "passed elements of type", type_value};
-constexpr Aspect by_size{HangKind::size, "passed", size_value};
-constexpr Aspect by_root{HangKind::root, "named as its root", root_value};
+constexpr Aspect by_op{HangKind::order, "called", op_value,
+                       [](const CommCall& one, const CommCall& other) { return one.op == other.op; }};
+constexpr Aspect by_type{HangKind::dtype, "passed elements of type", type_value,
+                         [](const CommCall& one, const CommCall& other) { return one.dtype == other.dtype; }};
+constexpr Aspect by_size{HangKind::size, "passed", size_value, [](const CommCall& one, const CommCall& other) {
+                           return one.elements == other.elements && one.shape == other.shape;
+                         }};
+constexpr Aspect by_root{HangKind::root, "named as its root", root_value,
+                         [](const CommCall& one, const CommCall& other) { return one.peer == other.peer; }};
 
 /// The members by what they passed, if that differs.
 std::optional<Mismatch> differing(const JobProgress& job, const std::vector<MemberCall>& calls, const Aspect& aspect) {
+  if (std::ranges::all_of(calls, [&](const MemberCall& one) { return aspect.same(*one.call, *calls.front().call); }))
+    return std::nullopt;
   std::map<std::string, std::vector<std::uint32_t>> sides;
   for (const MemberCall& one : calls) sides[aspect.value(job, *one.call)].push_back(one.rank);
   if (sides.size() < 2) return std::nullopt;
@@ -130,17 +144,16 @@ std::optional<Mismatch> pair_mismatch(const JobProgress& job, const WaitedOperat
 
 std::optional<Mismatch> find_mismatch(const JobProgress& job, const WaitedOperation& operation) {
   if (operation.call.way != CallWay::collective) return pair_mismatch(job, operation);
-  std::set<std::int64_t> sequences{operation.call.sequence};
-  for (const std::uint32_t rank : operation.members) {
-    const auto progress = job.ranks.find(rank);
-    if (progress == job.ranks.end()) continue;
-    if (const GroupProgress* const row = progress->second.in_group(operation.call.group))
-      for (const CommCall& call : row->recent)
-        if (call.sequence < operation.call.sequence) sequences.insert(call.sequence);
-  }
-  for (const std::int64_t sequence : sequences)
-    if (auto found = mismatch_at(job, calls_at(job, operation, sequence), sequence == operation.call.sequence))
-      return found;
+  const std::int64_t last = operation.call.sequence;
+  for (const auto& [sequence, calls] : calls_until(job, operation.call.group, operation.members, last))
+    if (auto found = mismatch_at(job, calls, sequence == last)) return found;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> first_called_otherwise(const JobProgress& job, std::uint32_t group,
+                                                   std::span<const std::uint32_t> members, SequenceRange range) {
+  for (const auto& [sequence, calls] : calls_until(job, group, members, range.last))
+    if (mismatch_at(job, calls, sequence > range.finished)) return sequence;
   return std::nullopt;
 }
 

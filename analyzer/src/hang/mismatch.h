@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,17 @@ struct Mismatch {
 
 /// The first mismatch of the group of an operation, up to this operation.
 [[nodiscard]] std::optional<Mismatch> find_mismatch(const JobProgress& job, const WaitedOperation& operation);
+
+/// The collectives of a group up to `last`, of which those up to `finished` are done.
+struct SequenceRange {
+  std::int64_t finished = -1;
+  std::int64_t last = -1;
+};
+/// The first of the remembered collectives in this range that these members did not call alike: of those that are done,
+/// only another operation counts. Nothing if there is none. The time that it takes grows with the calls that are
+/// remembered, whatever their sequences are.
+[[nodiscard]] std::optional<std::int64_t> first_called_otherwise(const JobProgress& job, std::uint32_t group,
+                                                                 std::span<const std::uint32_t> members,
+                                                                 SequenceRange range);
 
 }  // namespace rankscope::analyzer::hang

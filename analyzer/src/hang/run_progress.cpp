@@ -31,6 +31,12 @@ constexpr std::array lost_with_calls{
     Counter::not_gathered,   Counter::activities_dropped,  Counter::source_lost_events, Counter::truncated_input,
     Counter::tails_lost};
 
+/// Keeps the last calls up to the one after `finished`, and all later ones.
+void forget_before(GroupProgress& row, std::int64_t finished) {
+  const auto oldest = std::min(row.entered, finished + 1) - static_cast<std::int64_t>(GroupProgress::most_recent);
+  std::erase_if(row.recent, [oldest](const CommCall& call) { return call.sequence <= oldest; });
+}
+
 class RunProgress {
  public:
   RunProgress(const Run& run, std::int64_t alive_unix_ns) : run_(run), alive_unix_ns_(alive_unix_ns) {
@@ -46,6 +52,7 @@ class RunProgress {
     note_losses();
     find_last_code();
     for (const RankId rank : run.ranks()) add(rank);
+    forget_settled();
     settle_unseen();
     for (auto& [rank, progress] : job_.ranks) forget_old(progress);
     for (CommGroup& group : job_.groups) group.on_host = !accelerated_;
@@ -68,6 +75,7 @@ class RunProgress {
   void note_losses();
   void add(RankId rank);
   void add_call(const Collective& call, RankProgress& progress);
+  void forget_settled();
   void settle_unseen();
   void settle_unseen(std::uint32_t rank, RankProgress& progress);
   [[nodiscard]] std::int64_t alike_until(std::uint32_t group) const;
@@ -125,7 +133,7 @@ void RunProgress::add_call(const Collective& row, RankProgress& progress) {
     call.elements = row.bytes / bytes;
   if (call.way == CallWay::collective) {
     const std::int64_t counted = counts_[{row.rank.value, call.group}]++;
-    call.sequence = row.sequence >= 0 ? row.sequence : counted;
+    call.sequence = std::min(row.sequence >= 0 ? row.sequence : counted, CommCall::largest_sequence);
     if (row.sequence < 0 && job_.completeness != Completeness::whole) job_.completeness = Completeness::counts_lost;
     GroupProgress& group = progress.group_row(call.group);
     group.entered = std::max(group.entered, call.sequence);
@@ -149,26 +157,38 @@ void RunProgress::add_call(const Collective& row, RankProgress& progress) {
 /// The last collective of a group before the first one that a member did not call, or called otherwise; -1 if there is
 /// none such.
 std::int64_t RunProgress::alike_until(std::uint32_t group) const {
-  WaitedOperation operation{.members = job_.groups[group].members};
+  std::set<std::uint32_t> members{job_.groups[group].members.begin(), job_.groups[group].members.end()};
   std::int64_t all_came = INT64_MAX;
   std::int64_t any_came = -1;
   std::int64_t finished = -1;
   for (const auto& [rank, progress] : job_.ranks) {
     const GroupProgress* const row = progress.in_group(group);
-    const bool is_member = std::ranges::find(operation.members, rank) != operation.members.end();
-    if (!is_member && row == nullptr) continue;
-    if (!is_member) operation.members.push_back(rank);
+    if (row != nullptr) members.insert(rank);
+    if (!members.contains(rank)) continue;
     all_came = std::min(all_came, row == nullptr ? std::int64_t{-1} : row->entered);
     any_came = std::max(any_came, row == nullptr ? std::int64_t{-1} : row->entered);
     finished = std::max(finished, row == nullptr ? std::int64_t{-1} : row->finished);
   }
-  operation.waiting = operation.members;
-  operation.call = {.group = group, .way = CallWay::collective};
-  for (std::int64_t sequence = finished + 1; sequence <= std::min(all_came, any_came); ++sequence) {
-    operation.call.sequence = sequence;
-    if (find_mismatch(job_, operation)) return sequence - 1;
-  }
+  const std::vector<std::uint32_t> ascending{members.begin(), members.end()};
+  const SequenceRange called_by_all{.finished = finished, .last = std::min(all_came, any_came)};
+  if (const auto first = first_called_otherwise(job_, group, ascending, called_by_all)) return *first - 1;
   return all_came < any_came ? all_came : -1;
+}
+
+/// Of ranks whose calls were not seen to run, all calls are still there. What comes before the last calls that a peer
+/// finished is settled; calls that were seen to begin, and not to end, are not.
+void RunProgress::forget_settled() {
+  for (auto& [rank, unseen] : unseen_) {
+    RankProgress& progress = job_.ranks.at(rank);
+    for (GroupProgress& row : progress.groups) {
+      const auto of_any = finished_by_any_.find(row.group);
+      std::int64_t settled = of_any == finished_by_any_.end() ? -1 : of_any->second;
+      for (const CommCall& call : progress.open)
+        if (call.group == row.group && call.way == CallWay::collective && !unseen.contains({row.group, call.sequence}))
+          settled = std::min(settled, call.sequence - 1);
+      forget_before(row, settled);
+    }
+  }
 }
 
 /// An accelerator's profiler hands its records over late, and none of what still runs: a call that was only seen to be
@@ -200,8 +220,7 @@ void RunProgress::forget_old(RankProgress& progress) {
     for (const CommCall& call : progress.open)
       if (call.group == row.group && call.way == CallWay::collective)
         row.finished = std::min(row.finished, call.sequence - 1);
-    const auto oldest = std::min(row.entered, row.finished + 1) - static_cast<std::int64_t>(GroupProgress::most_recent);
-    std::erase_if(row.recent, [oldest](const CommCall& call) { return call.sequence <= oldest; });
+    forget_before(row, row.finished);
     if (row.recent.size() > RankProgress::most_open) row.recent.resize(RankProgress::most_open);
   }
 }

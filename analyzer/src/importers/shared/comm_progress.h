@@ -18,15 +18,19 @@ enum class CallWay : std::uint8_t { collective, send, receive };
 
 /// One communication call of one rank.
 struct CommCall {
+  /// Inputs may have any number: larger ones are cut to these, so that it is safe to calculate with them.
+  static constexpr std::int64_t largest_sequence = INT64_MAX - 1;
+  static constexpr std::int64_t longest_timeout_ms = 30LL * 24 * 3600 * 1000;  // 30 days
+
   std::uint32_t group = 0;  ///< row of JobProgress::groups
   CallWay way = CallWay::collective;
   bool finished = false;
   std::int32_t peer = -1;            ///< global rank of the partner; the root of a rooted collective; -1: not recorded
   std::uint32_t batch = 0;           ///< calls of one rank with the same number were made as one; 0: made alone
-  std::int64_t sequence = -1;        ///< among the collectives of the group; -1 for sends and receives
+  std::int64_t sequence = -1;        ///< among the collectives of the group, from 0; -1 for sends and receives
   std::int64_t elements = -1;        ///< of the input; -1: not recorded
   std::int64_t created_unix_ns = 0;  ///< 0: not recorded
-  std::int64_t timeout_ms = 0;       ///< 0: not recorded
+  std::int64_t timeout_ms = 0;       ///< 0: not recorded; at most longest_timeout_ms
   StringId op{};                     ///< "all_reduce"
   StringId dtype{};
   StringId shape{};  ///< "2048x5120"
