@@ -107,6 +107,12 @@ std::optional<std::uint32_t> rank_in_name(std::string_view name) {
                                     {.least = 0, .most = static_cast<std::uint32_t>(most_ranks - 1)});
 }
 
+std::int64_t unix_ns_of(const std::timespec& time) {
+  constexpr std::int64_t ns_per_s = 1'000'000'000;
+  if (time.tv_sec < 0) return 0;
+  return time.tv_sec < INT64_MAX / ns_per_s ? time.tv_sec * ns_per_s + time.tv_nsec : INT64_MAX;
+}
+
 bool may_be_dump(std::string_view head) {
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   return flight_recorder::looks_like_pickle(head) ||

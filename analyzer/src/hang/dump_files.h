@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -25,6 +26,9 @@ struct DumpFile {
 /// Files as given, and those of folders that look like dumps or are named like the dumps beside them. `unreadable` if a
 /// path is absent.
 [[nodiscard]] Result<std::vector<DumpFile>> dump_files(std::span<const std::filesystem::path> paths);
+
+/// The time of a file, in ns since 1970; 0 if it is before, the largest number if it is after the year 2262.
+[[nodiscard]] std::int64_t unix_ns_of(const std::timespec& time);
 
 /// Bytes with which a pickle or JSON begins.
 [[nodiscard]] bool may_be_dump(std::string_view head);

@@ -46,7 +46,7 @@ std::string_view counter_of(FaultKind kind) {
 std::int64_t written_at(const fs::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return 0;
-  return static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+  return unix_ns_of(status.st_mtim);
 }
 
 /// Reads files side by side and adds them one after another, so that only as many as there are threads are in memory.

@@ -10,8 +10,7 @@ namespace rankscope::analyzer::hang {
 namespace {
 
 constexpr std::int64_t ns_per_ms = 1'000'000;
-constexpr std::int64_t usual_timeout_ns = 1'800'000'000'000;          // 30 min, as Gloo has it; NCCL has 10 min
-constexpr std::int64_t longest_timeout_ms = 30LL * 24 * 3600 * 1000;  // 30 days
+constexpr std::int64_t usual_timeout_ns = 1'800'000'000'000;  // 30 min, as Gloo has it; NCCL has 10 min
 constexpr std::size_t compared_operations = 4;
 
 /// The last operation of a group that a rank finished and that no member can finish before all have called it.
@@ -23,7 +22,7 @@ const CommCall* last_shared(const JobProgress& job, const GroupProgress& row) {
 }
 
 std::int64_t wait_limit_ns(const CommCall& call) {
-  return call.timeout_ms > 0 ? std::min(call.timeout_ms, longest_timeout_ms) * ns_per_ms : usual_timeout_ns;
+  return call.timeout_ms > 0 ? call.timeout_ms * ns_per_ms : usual_timeout_ns;
 }
 
 /// What the dumps that were accepted so far show of a group.

@@ -39,6 +39,14 @@ TEST(HangVerdict, ARankThatNeverCameIsTheRoot) {
   EXPECT_THAT(report.roots[0].evidence, HasSubstr("its last call in this group was collective 1"));
 }
 
+TEST(HangVerdict, ATimeoutOfThousandsOfYearsMakesNoRankLate) {
+  const HangReport report = judged(
+      "@group 0 default_pg 0,1\n0 0 all_reduce 1 open at=100 timeout=20000000000\n"
+      "1 0 all_reduce 1 open at=120 timeout=20000000000\n");
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_EQ(report.roots[0].kind, HangKind::link) << report.roots[0].evidence;
+}
+
 TEST(HangVerdict, WhoWaitsForAPeerThatWaitsElsewhereIsNotBlamed) {
   // 0 waits in pair a for 1, which waits in pair b for 2, which waits in pair c for 3.
   const HangReport report = judged(

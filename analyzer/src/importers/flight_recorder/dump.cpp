@@ -40,16 +40,27 @@ void read_name(std::string_view name, DumpEntry& entry) {
   entry.partner = *partner;
 }
 
+/// From -1 (not known) to the largest one.
+std::optional<std::int64_t> sequence_from(const PlainValues& values, ValueRef value) {
+  const auto number = values.number_of(value);
+  return number ? std::optional{std::clamp<std::int64_t>(*number, -1, CommCall::largest_sequence)} : std::nullopt;
+}
+
 /// A field of an entry. Fields that are not needed here are passed over.
 void read_field(const PlainValues& values, std::string_view key, ValueRef value, DumpEntry& entry) {
   const auto number = [&](std::int64_t& into) { into = values.number_of(value).value_or(into); };
+  const auto sequence = [&](std::int64_t& into) { into = sequence_from(values, value).value_or(into); };
   if (key == "record_id") return number(entry.record_id);
   if (key == "pg_id") return number(entry.pg_id);
-  if (key == "collective_seq_id") return number(entry.collective_seq);
-  if (key == "seq_id") return entry.collective_seq < 0 ? number(entry.collective_seq) : void();  // versions before 2.2
-  if (key == "p2p_seq_id") return number(entry.p2p_seq);
+  if (key == "collective_seq_id") return sequence(entry.collective_seq);
+  if (key == "seq_id")
+    return entry.collective_seq < 0 ? sequence(entry.collective_seq) : void();  // versions before 2.2
+  if (key == "p2p_seq_id") return sequence(entry.p2p_seq);
   if (key == "time_created_ns") return number(entry.created_ns);
-  if (key == "timeout_ms") return number(entry.timeout_ms);
+  if (key == "timeout_ms")
+    return entry.timeout_ms =
+               std::clamp<std::int64_t>(values.number_of(value).value_or(0), 0, CommCall::longest_timeout_ms),
+           void();
   if (key == "profiling_name") return read_name(values.text_of(value), entry);
   if (key == "input_sizes") return entry.input_sizes = value, void();
   if (key == "input_dtypes") return entry.input_dtypes = value, void();
@@ -89,11 +100,11 @@ void read_status(const PlainValues& values, ValueRef status, Dump& dump) {
   const std::span<const ValueRef> items = values.items_of(status);
   if (!values.is_map(status)) return;
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-    const auto number = [&](std::string_view key) {
-      return values.number_of(values.find(items[i + 1], key)).value_or(-1);
+    const auto sequence = [&](std::string_view key) {
+      return sequence_from(values, values.find(items[i + 1], key)).value_or(-1);
     };
-    dump.status.push_back({values.number_of(items[i]).value_or(-1), number("last_enqueued_collective"),
-                           number("last_completed_collective")});
+    dump.status.push_back({values.number_of(items[i]).value_or(-1), sequence("last_enqueued_collective"),
+                           sequence("last_completed_collective")});
   }
 }
 

@@ -16,8 +16,9 @@ namespace rankscope::analyzer::nccl_ras {
 namespace {
 
 constexpr std::size_t most_name_bytes = 100;
-constexpr std::int64_t most_ranks_of_one = 1 << 20;  // of a communicator; more are damage
-constexpr std::size_t most_compared = 64;            // communicators of one size
+constexpr std::int64_t most_ranks_of_one = 1 << 20;                     // of a communicator; more are damage
+constexpr std::int64_t most_launches = CommCall::largest_sequence - 1;  // of all functions; one more is waited for
+constexpr std::size_t most_compared = 64;                               // communicators of one size
 
 struct RankCounts {
   std::uint32_t rank = 0;
@@ -53,9 +54,9 @@ Communicator communicator_from(const PlainValues& values, ValueRef row) {
                       .pid = values.number_of(values.find(one, "pid")).value_or(-1)};
     const std::span<const ValueRef> ops = values.items_of(values.find(one, "collective_counts"));
     for (std::size_t i = 0; i + 1 < ops.size(); i += 2) {
-      const std::int64_t count = std::clamp<std::int64_t>(values.number_of(ops[i + 1]).value_or(0), 0, INT64_MAX >> 8);
+      const std::int64_t count = std::clamp<std::int64_t>(values.number_of(ops[i + 1]).value_or(0), 0, most_launches);
       counts.by_op[values.text_of(ops[i])] = count;
-      counts.sum += count;
+      counts.sum = std::min(counts.sum, most_launches - count) + count;
     }
     found.ranks.push_back(std::move(counts));
   }

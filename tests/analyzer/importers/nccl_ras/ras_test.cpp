@@ -50,6 +50,17 @@ TEST(NcclRas, CountsAloneAreAGuess) {
   EXPECT_EQ(report.roots[0].operation->op, "AllReduce");
 }
 
+TEST(NcclRas, CountsWhoseSumIsLargerThanAnyNumberAreStillMore) {
+  std::string counts;
+  for (int i = 0; i < 300; ++i) counts += format(R"({}"F{}": 9223372036854775807)", i == 0 ? "" : ", ", i);
+  const auto ahead = [&counts](int rank) {
+    return format(R"({{"rank": {}, "host": "h{}", "pid": 7, "collective_counts": {{{}}}}})", rank, rank, counts);
+  };
+  const HangReport report = judged_answer(ras_answer(ahead(0) + "," + ras_rank(1, 9) + "," + ahead(2), ""));
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1})) << report.roots[0].evidence;
+}
+
 TEST(NcclRas, ARankThatIsConsideredDeadIsNamed) {
   const HangReport report = judged_answer(ras_answer(
       ras_rank(0, 10) + "," + ras_rank(1, 9),
