@@ -200,7 +200,9 @@ Result<std::shared_ptr<const Run>> open_run(std::span<const fs::path> paths, con
   Recognised all;
   for (const fs::path& path : paths) {
     if (paths.size() > 1 && recording::looks_like_recording(path))
-      return fail(ErrorKind::usage, format("{} is a recording of a whole run; open it alone", path.string()));
+      return fail(ErrorKind::usage, format("{} is a recording of a whole run; open it alone, or compare two runs with "
+                                           "`rankscope compare A B`",
+                                           path.string()));
     RS_TRY_VOID(fs::is_directory(path, error) ? add_folder(path, all) : add_file(path, all));
   }
   if (all.importer == nullptr) return fail(ErrorKind::usage, "give a recording or traces to open");

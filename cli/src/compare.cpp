@@ -13,7 +13,7 @@ Result<int> compare_runs(const TwoRuns& runs) {
   RS_TRY(const analyzer::Comparison comparison, compare(runs));
   RS_TRY_VOID(show(runs, comparison, std::nullopt));
   if (comparison.steps.verdict != analyzer::StepVerdict::cannot_tell) return 0;
-  say(analyzer::verdict_line({comparison, std::nullopt}));
+  say_again(runs.outputs, analyzer::verdict_line({comparison, std::nullopt}));
   return exit_status(ErrorKind::not_computable);
 }
 

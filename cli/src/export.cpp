@@ -56,12 +56,25 @@ Result<std::shared_ptr<const Run>> add_critical_path(const ExportArguments& argu
   });
 }
 
+/// What was lost is missing in the file, too, and most formats have no place to say so.
+void say_losses(const ExportArguments& arguments, const Run& run) {
+  std::string list;
+  for (const CounterInfo& info : counter_table())
+    if (const auto count = run.quality().of(info.counter); count > 0 && info.severity == Severity::data_loss)
+      list += format("{}{}: {}", list.empty() ? "" : ", ", info.name, count);
+  if (list.empty()) return;
+  const std::string& path = arguments.run.paths.front();
+  say(format("{} lacks data ({}), which the export lacks, too; rankscope report {} --full says what to do", path, list,
+             path));
+}
+
 Result<void> export_run(ExportArguments& arguments) {
   RS_TRY_VOID(split_words(arguments));
   RS_TRY(const analyzer::Selection limits, limits_from(arguments.limits));
   RS_TRY_VOID(check_critical_path(arguments));
   RS_TRY_VOID(check_output(arguments.run.paths, arguments.out));
   RS_TRY(auto whole, open(arguments.run));
+  say_losses(arguments, *whole);
   RS_TRY(auto selected, analyzer::select(std::move(whole), limits).map_error(while_doing(arguments.run.paths.front())));
   RS_TRY(const auto run, add_critical_path(arguments, std::move(selected)));
   catch_interrupts();
@@ -70,20 +83,32 @@ Result<void> export_run(ExportArguments& arguments) {
   return fail(ErrorKind::usage, format("--to: unknown format '{}'", arguments.to));
 }
 
+/// Why a word is no format; empty: it is one.
+std::string is_no_format(const std::string& word) {
+  std::string all;
+  for (const analyzer::ExportInfo& info : analyzer::exports()) {
+    if (info.id == word) return {};
+    all += format("{}{}", all.empty() ? "" : ", ", info.id);
+  }
+  if (word == "parquet")
+    return "parquet is written only by the Python package; install the wheel (docs/install.md), which adds it to "
+           "rankscope export";
+  return format("must be one of {} (is \"{}\")", all, word);
+}
+
 }  // namespace
 
 Action declare_export(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ExportArguments>();
-  std::vector<std::string> ids;
   std::string footer =
-      "OUT is the file or folder to write, or - for stdout; an existing OUT is replaced only when the export is "
-      "complete.\n\nFormats:\n";
+      "OUT is the file or folder to write, or - for stdout (not with tensorboard and sqlite); an existing OUT is "
+      "replaced "
+      "only when the export is complete.\n\nFormats:\n";
   for (const analyzer::ExportInfo& info : analyzer::exports()) {
-    ids.emplace_back(info.id);
     footer += format("  {:<12}{}\n", info.id, info.summary);
   }
   add_run(app, arguments->run)->option_text("... OUT");
-  app.add_option("--to", arguments->to, "format to write")->capture_default_str()->check(CLI::IsMember(ids));
+  app.add_option("--to", arguments->to, "format to write")->capture_default_str()->check(is_no_format);
   app.add_flag("--critical-path", arguments->critical_path,
                "add a track with the critical path of the steps (only for perfetto and chrome); with this option, "
                "all times in the export are those of the aligned clocks");

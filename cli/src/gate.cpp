@@ -14,7 +14,6 @@ namespace {
 struct GateArguments {
   TwoRuns runs;
   std::string limit;
-  bool allow_different = false;
 };
 
 constexpr int failed = 1;
@@ -50,10 +49,10 @@ int status_of(analyzer::GateVerdict verdict) {
 Result<int> judge_run(const GateArguments& arguments) {
   RS_TRY(const double limit, share_from(arguments.limit));
   RS_TRY(const analyzer::Comparison comparison, compare(arguments.runs));
-  const analyzer::Gate gate = analyzer::judge(
-      comparison, limit, arguments.allow_different ? analyzer::Likes::may_differ : analyzer::Likes::must_agree);
+  const analyzer::Gate gate = analyzer::judge(comparison, limit, likes_of(arguments.runs));
   RS_TRY_VOID(show(arguments.runs, comparison, gate));
-  if (gate.verdict != analyzer::GateVerdict::pass) say(analyzer::verdict_line({comparison, gate}));
+  if (gate.verdict != analyzer::GateVerdict::pass)
+    say_again(arguments.runs.outputs, analyzer::verdict_line({comparison, gate}));
   return status_of(gate.verdict);
 }
 
@@ -70,8 +69,6 @@ Action declare_gate(CLI::App& app, const Words&) {
          "--max-regression", arguments->limit,
          "how much longer steps of RUN may be than those of the baseline, in the median and on average, e.g. 3%")
       ->required();
-  app.add_flag("--allow-different", arguments->allow_different,
-               "also judge runs that differ in world size, batch or dtype");
   add_comparison(app, runs);
   app.footer(
       "Exit status: 0 pass, 1 steps became longer by more than the limit, 2 wrong options, 3 the input cannot be "

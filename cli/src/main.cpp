@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <memory>
 #include <sstream>
 #include <string>
 
+#include "help_text.h"
 #include "say.h"
 #include "verb.h"
 
@@ -17,6 +19,7 @@ int main(int argc, char** argv) {
   CLI::App app{"rankscope: which rank, operation, link or schedule makes a training step slow, and why", "rankscope"};
   app.set_version_flag("--version", "rankscope " RANKSCOPE_VERSION);
   app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpText>());
   app.footer(
       "RUN is a .rankscope folder or pack, Kineto JSON, or a .sqlite export of Nsight Systems. Results go to stdout, "
       "progress and errors to stderr.\nExit status: 0 done, 1 slower (gate), 2 wrong options, 3 the input cannot be "
@@ -51,6 +54,7 @@ int main(int argc, char** argv) {
     return printed ? status : say(printed.error());
   } catch (const CLI::ParseError& error) {
     std::string message = error.what();
+    if (chosen == nullptr && argc == 1) message = "a verb is required, such as record or report";
     if (const auto colon = message.find(": must be "); colon != std::string::npos) message.erase(colon, 1);
     return say_usage_error(message, argc > 1 ? argv[1] : "");
   }

@@ -1,5 +1,8 @@
 #include "outputs.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -28,6 +31,18 @@ bool same_file(const std::filesystem::path& one, const std::filesystem::path& ot
   return first == std::filesystem::weakly_canonical(std::filesystem::absolute(other, failed), failed) && !failed;
 }
 
+/// A terminal, a log of both, `2>&1`.
+bool stderr_is_stdout() {
+  struct stat out {};
+  struct stat err {};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 && out.st_dev == err.st_dev &&
+         out.st_ino == err.st_ino;
+}
+
+bool prints_text(const Outputs& outputs) {
+  return !analyzer::is_stdout(outputs.json) && !analyzer::is_stdout(outputs.html);
+}
+
 }  // namespace
 
 void add_outputs(CLI::App& app, Outputs& outputs, const std::string& what) {
@@ -53,8 +68,12 @@ Result<void> check_outputs(const std::vector<std::string>& runs, const Outputs& 
 Result<void> write_outputs(const Outputs& outputs, const Renderers& render) {
   if (!outputs.json.empty()) RS_TRY_VOID(analyzer::write_file(outputs.json, render.json()));
   if (!outputs.html.empty()) RS_TRY_VOID(analyzer::write_file(outputs.html, render.html()));
-  if (analyzer::is_stdout(outputs.json) || analyzer::is_stdout(outputs.html)) return {};
+  if (!prints_text(outputs)) return {};
   return print(render.text(colour_of(outputs.colour)));
+}
+
+void say_again(const Outputs& outputs, std::string_view message) {
+  if (!prints_text(outputs) || !stderr_is_stdout()) say(message);
 }
 
 }  // namespace rankscope::cli

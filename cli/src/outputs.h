@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/analyzer/render.h"
@@ -35,5 +36,9 @@ struct Renderers {
 
 /// The files; the text only where stdout is not one of them.
 [[nodiscard]] Result<void> write_outputs(const Outputs& outputs, const Renderers& render);
+
+/// A line on stderr that repeats a sentence of the text; nothing if stdout and stderr go to the same place, where the
+/// text was just printed.
+void say_again(const Outputs& outputs, std::string_view message);
 
 }  // namespace rankscope::cli

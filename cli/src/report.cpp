@@ -76,8 +76,10 @@ Result<int> report(const ReportArguments& arguments) {
        .html = [&] { return analyzer::render_html(result, *run, options); },
        .text = [&](analyzer::Colour colour) { return analyzer::render_text(result, *run, options, colour); }}));
   if (analyzer::anything_computed(result, options)) return 0;
-  say(arguments.run.paths.front() +
-      ": nothing could be computed from this recording; the report says why and what to do");
+  const std::string& path = arguments.run.paths.front();
+  say(arguments.only.empty()
+          ? format("{}: nothing could be computed from this recording; the report says why and what to do", path)
+          : format("{}: no section that --only selects could be computed; the report says why", path));
   return exit_status(ErrorKind::not_computable);
 }
 

@@ -42,7 +42,7 @@ Result<int> show_scaling(const ScaleArguments& arguments) {
                      .html = [&] { return analyzer::render_scale_html(answer); },
                      .text = [&](analyzer::Colour colour) { return analyzer::render_scale_text(answer, colour); }}));
   if (answer.why_not_predicted.empty() || answer.measured.size() > 1) return 0;
-  say(arguments.runs.front() + ": nothing can be predicted: " + answer.why_not_predicted);
+  say_again(arguments.outputs, arguments.runs.front() + ": nothing can be predicted: " + answer.why_not_predicted);
   return exit_status(ErrorKind::not_computable);
 }
 
@@ -57,7 +57,8 @@ Action declare_scale(CLI::App& app, const Words&) {
   app.add_option("--to", arguments->options.to,
                  "numbers of ranks to predict for, e.g. 64,128 (default: 2, 4 and 8 times the recorded number)")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(within<std::int64_t>({.least = 1}));
   auto* const strong =
       app.add_flag("--strong", arguments->strong, "assume that the total work stays the same (strong scaling)");
   app.add_flag("--weak", arguments->weak, "assume that the work of each rank stays the same (weak scaling)")

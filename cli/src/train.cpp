@@ -59,7 +59,7 @@ int train(TrainArguments& arguments, const Words& words, const CLI::App& app) {
   }
   arguments.record.command = {trainer->string()};
   if (arguments.help) {
-    const auto printed = print(app.help());
+    const auto printed = print(app.help("rankscope"));
     return printed ? become({trainer->string(), "--help-options"}) : say(printed.error());
   }
   arguments.record.command.insert(arguments.record.command.end(), words.begin(), words.end());

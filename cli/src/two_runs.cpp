@@ -23,7 +23,13 @@ void add_comparison(CLI::App& app, TwoRuns& runs) {
   app.add_flag(
       "--accept-losses", runs.accept_losses,
       "also judge runs that lack data, ranks or steps, or that ended with an error; only the recorded data is judged");
+  app.add_flag("--allow-different", runs.allow_different,
+               "also judge runs of different jobs: those that differ in world size, batch or dtype");
   app.footer("docs/compare.md explains the output and every number. Options apply to both runs.");
+}
+
+analyzer::Likes likes_of(const TwoRuns& runs) {
+  return runs.allow_different ? analyzer::Likes::may_differ : analyzer::Likes::must_agree;
 }
 
 Result<analyzer::Comparison> compare(const TwoRuns& runs) {
@@ -31,7 +37,8 @@ Result<analyzer::Comparison> compare(const TwoRuns& runs) {
   RS_TRY_VOID(check_outputs({runs.a, runs.b}, runs.outputs));
   RS_TRY(const analyzer::RunDigest a, read(runs, runs.a, runs.label_a, options));
   RS_TRY(const analyzer::RunDigest b, read(runs, runs.b, runs.label_b, options));
-  return analyzer::compare(a, b, runs.accept_losses ? analyzer::Losses::accepted : analyzer::Losses::refused);
+  return analyzer::compare(a, b, runs.accept_losses ? analyzer::Losses::accepted : analyzer::Losses::refused,
+                           likes_of(runs));
 }
 
 Result<void> show(const TwoRuns& runs, const analyzer::Comparison& comparison,

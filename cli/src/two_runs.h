@@ -21,6 +21,7 @@ struct TwoRuns {
   Outputs outputs;
   Selection selection;
   bool accept_losses = false;
+  bool allow_different = false;
 };
 
 /// Declares everything but the two runs.
@@ -33,5 +34,7 @@ void add_comparison(CLI::App& app, TwoRuns& runs);
 /// The files and the text.
 [[nodiscard]] Result<void> show(const TwoRuns& runs, const analyzer::Comparison& comparison,
                                 const std::optional<analyzer::Gate>& gate);
+
+[[nodiscard]] analyzer::Likes likes_of(const TwoRuns& runs);
 
 }  // namespace rankscope::cli

@@ -214,6 +214,29 @@ TEST_F(TwoRuns, TheGateCannotTellOfAnotherJob) {
       0);
 }
 
+TEST_F(TwoRuns, CompareCannotTellOfAnotherJobUnlessDifferencesAreAllowed) {
+  const auto base = write("base.txt", {});
+  const auto larger = write("larger.txt", {.ranks = 4, .forward_ms = 40});
+  const auto refused = rankscope({"compare", base, larger});
+  EXPECT_EQ(refused.status, 4) << refused.out;
+  EXPECT_THAT(refused.out, AllOf(HasSubstr("not of the same job"), Not(HasSubstr("% faster"))));
+  EXPECT_THAT(refused.err, HasSubstr("not of the same job: world size 2 against 4"));
+  const auto allowed = rankscope({"compare", base, larger, "--allow-different"});
+  EXPECT_EQ(allowed.status, 0) << allowed.err;
+  EXPECT_THAT(allowed.out, HasSubstr("% faster"));
+}
+
+TEST_F(TwoRuns, TheVerdictIsPrintedOnceWhereStdoutAndStderrAreOnePlace) {
+  const auto base = write("base.txt", {});
+  const auto run = write("few.txt", {.steps = 5});
+  const auto one_place =
+      testing::run_program({"/bin/sh", "-c", "\"$@\" 2>&1", "sh", RANKSCOPE_PROGRAM, "compare", base, run});
+  EXPECT_THAT(one_place.out, HasSubstr("Cannot tell whether"));
+  EXPECT_THAT(one_place.out, Not(HasSubstr("rankscope: Cannot tell")));
+  EXPECT_THAT(rankscope({"compare", base, run}).err, HasSubstr("rankscope: Cannot tell"));
+  EXPECT_THAT(rankscope({"compare", base, run, "--json", "-"}).err, HasSubstr("rankscope: Cannot tell"));
+}
+
 TEST_F(TwoRuns, TheGateCannotTellFromFewSteps) {
   const auto result = gate(write("few.txt", {.steps = 5}), write("base.txt", {}));
   EXPECT_EQ(result.status, 4);

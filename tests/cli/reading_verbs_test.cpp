@@ -68,6 +68,7 @@ TEST_F(ReadingVerbs, NoVerbIsAWrongCallAndPointsToHelp) {
   const auto result = rankscope({});
   EXPECT_EQ(result.status, 2);
   EXPECT_THAT(result.err, HasSubstr("--help"));
+  EXPECT_THAT(result.err, HasSubstr("a verb is required"));
   EXPECT_EQ(rankscope({"report", "--banana", "x"}).status, 2);
   EXPECT_EQ(rankscope({"report", path("x"), "--steps", "five"}).status, 2);
   EXPECT_EQ(rankscope({"report", path("x"), "--hta-include-last"}).status, 2) << "it needs --hta-compat";
@@ -215,6 +216,7 @@ TEST_F(ReadingVerbs, OnlyTheSectionsAskedForAreShown) {
   const auto missing = rankscope({"report", run, "--only", "kernels"});
   EXPECT_EQ(missing.status, 4);
   EXPECT_THAT(missing.out, HasSubstr("kernels: not available: No rank has an accelerator."));
+  EXPECT_THAT(missing.err, HasSubstr("no section that --only selects could be computed"));
   const auto unknown = rankscope({"report", run, "--only", "kernel"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.err, HasSubstr("kernels"));
@@ -264,6 +266,32 @@ TEST_F(ReadingVerbs, ADashIsStdout) {
   EXPECT_FALSE(fs::exists("-"));
   EXPECT_EQ(rankscope({"export", run, "--to", "chrome", path("file.json")}).status, 0);
   EXPECT_EQ(trace.out, testing::read_file(path("file.json")));
+}
+
+TEST_F(ReadingVerbs, AFormatThatCannotGoToStdoutIsAWrongOption) {
+  const std::string run = write("run.txt", steady_ranks(2));
+  for (const char* format : {"tensorboard", "sqlite"}) {
+    const auto refused = rankscope({"export", run, "--to", format, "-"});
+    EXPECT_EQ(refused.status, 2) << format;
+    EXPECT_THAT(refused.err, HasSubstr("instead of -"));
+  }
+  const auto parquet = rankscope({"export", run, "--to", "parquet", path("tables")});
+  EXPECT_EQ(parquet.status, 2);
+  EXPECT_THAT(parquet.err, HasSubstr("written only by the Python package"));
+  EXPECT_THAT(rankscope({"export", run, "--to", "xml", path("x")}).err, HasSubstr("--to must be one of perfetto, "));
+}
+
+TEST_F(ReadingVerbs, AnExportOfADamagedRecordingSaysThatItLacksData) {
+  const auto said = [this](const std::string& losses) {
+    return rankscope({"export", write("run.txt", losses + steady_ranks(2)), path("x.pftrace")}).err;
+  };
+  EXPECT_THAT(said("@quality segment_cut 1 \"n0.rseg (rank 1)\"\n"), HasSubstr("lacks data (segment_cut: 1)"));
+  EXPECT_THAT(said(""), Not(HasSubstr("lacks data")));
+}
+
+TEST_F(ReadingVerbs, ATextThatIsNoDumpIsRefusedAsSuch) {
+  EXPECT_THAT(rankscope({"report", write("hello.txt", "hello\n")}).err,
+              HasSubstr("this is not a line of the output of `rankscope dump`"));
 }
 
 TEST_F(ReadingVerbs, TheCriticalPathIsATrackOfTracesThatShowAllRanksTogether) {
@@ -353,6 +381,9 @@ TEST_F(ReadingVerbs, HelpNamesDefaultsAndSaysNothingThatDoesNotConcernTheVerb) {
   EXPECT_THAT(rankscope({"report", "--help"}).out, HasSubstr("a .rankscope folder or pack"));
   EXPECT_THAT(rankscope({"doctor", "--help"}).out, Not(HasSubstr("RUN")));
   EXPECT_THAT(rankscope({"report", "--help"}).out, HasSubstr("{auto,always,never}=auto"));
+  const std::string record = rankscope({"record", "--help"}).out;
+  EXPECT_THAT(record, Not(HasSubstr("{200}")));
+  EXPECT_THAT(record, HasSubstr("--pytorch not with: --no-pytorch"));
 }
 
 TEST_F(ReadingVerbs, ARunThatTellsNothingIsExit4AndStillWritesItsJson) {

@@ -30,6 +30,7 @@ TEST(ScaleVerb, SaysWithStatus4WhyItPredictsNothing) {
 }
 
 TEST(ScaleVerb, RefusesWrongOptionsWithStatus2) {
+  EXPECT_THAT(scale({demo, "--to", "x"}).err, ::testing::HasSubstr("--to must be a whole number of at least 1"));
   EXPECT_EQ(scale({}).status, 2);
   EXPECT_EQ(scale({demo, "--to", "1"}).status, 2);
   EXPECT_EQ(scale({demo, "--weak", "--strong"}).status, 2);

@@ -46,6 +46,7 @@ TEST(ViewVerb, WritesAPictureWithoutADisplay) {
   const ProgramResult drawn = view({demo, "--picture", file, "--size", "800x600", "--ranks", "2", "--at", "1.7s"},
                                    {"DISPLAY=", "WAYLAND_DISPLAY="});
   EXPECT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_THAT(drawn.err, ::testing::HasSubstr("rankscope: wrote " + file + " ("));
   const std::string png = testing::read_file(file);
   ASSERT_GT(png.size(), 24U);
   EXPECT_EQ(png.substr(1, 3), "PNG");

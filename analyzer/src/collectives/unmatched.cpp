@@ -15,6 +15,9 @@ namespace {
 constexpr std::string_view absent = "other ranks took part, but their recordings were not given";
 constexpr std::string_view open = "it was not finished: the rank hung or ended during it, or the recording ended";
 constexpr std::string_view open_elsewhere = "it was not finished on the other ranks: they hung or ended during it";
+constexpr std::string_view lost = "it has no end, probably because events of its rank are lost (see DATA QUALITY)";
+constexpr std::string_view lost_elsewhere =
+    "events of the other ranks are lost, probably also those of this operation (see DATA QUALITY)";
 constexpr std::string_view disagree =
     "the ranks disagree about what the operation is: probably a bug in the recorded program";
 constexpr std::string_view no_partner = "the recording does not say which rank its partner was";
@@ -38,10 +41,14 @@ struct Numbers {
   std::int64_t last = 0;
 };
 
+RunTime begin_of(const Collective& row) { return row.state == CommState::enqueued ? row.enqueued : row.started; }
+
 class Reasons {
  public:
   Reasons(const Run& run, const RowSet& matched, const RowSet& desynced)
       : run_(run), matched_(matched), desynced_(desynced) {
+    for (const QualityPlace& place : run.info().places)
+      if (place.rank.is_set() && info_of(place.counter).severity == Severity::data_loss) note_loss(place);
     for (const Collective& row : run.collectives()) {
       if (!is_shared(run, row)) continue;
       const bool pair = is_point_to_point(run.text(row.op));
@@ -55,7 +62,7 @@ class Reasons {
 
   [[nodiscard]] std::string_view why(std::uint32_t index) const {
     const Collective& row = run_.collectives()[index];
-    if (row.state != CommState::finished) return open;
+    if (row.state != CommState::finished) return lost_after(row.rank, row) ? lost : open;
     if (desynced_[index]) return disagree;
     const Group& group = run_.groups()[row.group.index()];
     const bool pair = is_point_to_point(run_.text(row.op));
@@ -65,6 +72,10 @@ class Reasons {
         }))
       return absent;
     if (group.by_ends) return no_end;
+    if (pair ? lost_after(RankId{static_cast<std::uint32_t>(row.peer)}, row)
+             : std::ranges::any_of(group.members,
+                                   [&](RankId rank) { return rank != row.rank && lost_after(rank, row); }))
+      return lost_elsewhere;
     if (pair) return open_pairs_.contains({row.group, row.peer, row.rank.value}) ? open_elsewhere : fewer;
     if (row.sequence < 0) return unordered;
     if (open_.contains({row.group, row.sequence})) return open_elsewhere;
@@ -75,6 +86,15 @@ class Reasons {
  private:
   [[nodiscard]] bool is_given(std::int64_t rank) const {
     return rank >= 0 && std::ranges::binary_search(run_.ranks(), RankId{static_cast<std::uint32_t>(rank)});
+  }
+  void note_loss(const QualityPlace& place) {
+    RunTime& last = lossy_.try_emplace(place.rank, RunTime::min()).first->second;
+    last = std::max(last, place.time ? place.time->end : RunTime::max());
+  }
+  /// True if events of the rank may be lost that ended this call or its counterpart.
+  [[nodiscard]] bool lost_after(RankId rank, const Collective& row) const {
+    const auto last = lossy_.find(rank);
+    return last != lossy_.end() && last->second >= begin_of(row);
   }
   static bool is_same(const Collective& a, const Collective& b) {
     return a.rank == b.rank && a.group == b.group && a.sequence == b.sequence;
@@ -91,12 +111,11 @@ class Reasons {
   const Run& run_;
   const RowSet& matched_;
   const RowSet& desynced_;
+  std::map<RankId, RunTime> lossy_;  // of which events are lost, and until when
   std::map<std::pair<GroupId, RankId>, Numbers> numbers_;
   std::set<std::pair<GroupId, std::int64_t>> open_;                       // operations that some rank did not finish
   std::set<std::tuple<GroupId, std::int64_t, std::int64_t>> open_pairs_;  // (group, rank, peer) of such sends, receives
 };
-
-RunTime begin_of(const Collective& row) { return row.state == CommState::enqueued ? row.enqueued : row.started; }
 
 }  // namespace
 

@@ -11,6 +11,7 @@
 #include "compare/key_changes.h"
 #include "compare/losses.h"
 #include "compare/step_changes.h"
+#include "compare/words.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
@@ -229,14 +230,26 @@ bool any_part_changed(const Comparison& comparison) {
   return false;
 }
 
+/// The figures stay; they are not called slower or faster.
+void refuse_another_job(Comparison& comparison) {
+  const std::string other = other_job(comparison.likeness);
+  if (other.empty()) return;
+  comparison.steps.verdict = StepVerdict::cannot_tell;
+  comparison.steps.severity = {};
+  comparison.steps.judged_by = StepMeasure::median;
+  comparison.steps.why = format("the runs are not of the same job: {} ({} against {})", other, comparison.a.name.label,
+                                comparison.b.name.label);
+}
+
 }  // namespace
 
-Comparison compare(const RunDigest& a, const RunDigest& b, Losses losses) {
+Comparison compare(const RunDigest& a, const RunDigest& b, Losses losses, Likes likes) {
   Comparison result;
   result.a = facts_of(a, b);
   result.b = facts_of(b, a);
   result.asked_for = {a.steps_asked_for, a.report.asked_for.ranks};
   result.losses = losses;
+  result.likes = likes;
   result.steps = compare_steps({a, result.a}, {b, result.b}, losses);
   result.split = compare_splits(a, b);
   result.keys = compare_keys(a, b);
@@ -244,6 +257,7 @@ Comparison compare(const RunDigest& a, const RunDigest& b, Losses losses) {
   result.findings = compare_findings(a, b);
   result.memory = compare_memory(a, b);
   result.likeness = compare_facts(a, b);
+  if (likes == Likes::must_agree) refuse_another_job(result);
   if (a.ranks.size() != b.ranks.size()) result.scaling = scaling_of(a, b);
   return result;
 }

@@ -1,19 +1,12 @@
 // Whether a run may pass (metrics.md 17.3).
 #include <algorithm>
 
+#include "compare/words.h"
 #include "rankscope/analyzer/compare/compare.h"
 #include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-/// "world size 4 against 8, dtype f32 against bf16"; empty if the runs may be compared.
-std::string other_job(const Likeness& likeness) {
-  std::string list;
-  for (const Difference& row : likeness.differences)
-    if (row.must_agree) list += format("{}{} {} against {}", list.empty() ? "" : ", ", row.what, row.a, row.b);
-  return list;
-}
 
 constexpr std::string_view more_steps = "record more steps, or record on a quieter machine";
 

@@ -239,7 +239,7 @@ Verdict verdict_of(const ComparisonView& view) {
   Verdict verdict = view.gate ? on_gate(view.comparison, *view.gate) : on_steps(view.comparison);
   verdict.more.push_back(losses_hint(view.comparison));
   verdict.more.push_back(keys_sentence(view.comparison.keys));
-  const bool said = view.gate && !view.gate->why.empty();
+  const bool said = view.comparison.likes == Likes::must_agree || (view.gate && !view.gate->why.empty());
   if (!said) verdict.more.push_back(likeness_sentence(view.comparison.likeness));
   std::erase(verdict.more, "");
   return verdict;

@@ -71,12 +71,15 @@ std::string signed_percent(double share) {
 
 std::string signed_ms(std::int64_t microseconds) { return (microseconds < 0 ? "" : "+") + decimal(microseconds, 3); }
 
-std::string likeness_sentence(const Likeness& likeness) {
+std::string other_job(const Likeness& likeness) {
   std::string list;
   for (const Difference& row : likeness.differences)
-    if (row.must_agree)
-      list += format("{}{} {} against {}", list.empty() ? "" : ", ", printable(row.what), printable(row.a),
-                     printable(row.b));
+    if (row.must_agree) list += format("{}{} {} against {}", list.empty() ? "" : ", ", row.what, row.a, row.b);
+  return list;
+}
+
+std::string likeness_sentence(const Likeness& likeness) {
+  const std::string list = printable(other_job(likeness));
   return list.empty() ? list : format("These are not runs of the same job: {}.", list);
 }
 

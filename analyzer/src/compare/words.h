@@ -12,6 +12,8 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::string signed_ms(std::int64_t microseconds);
 
 [[nodiscard]] Verdict verdict_of(const ComparisonView& view);
+/// "world size 4 against 8, dtype f32 against bf16", as recorded; empty if the runs may be of the same job.
+[[nodiscard]] std::string other_job(const Likeness& likeness);
 /// "These are not runs of the same job: dtype f32 against bf16."; empty if they may be.
 [[nodiscard]] std::string likeness_sentence(const Likeness& likeness);
 /// What a reader must know to trust the rest, each a sentence.

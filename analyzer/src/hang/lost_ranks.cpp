@@ -203,15 +203,21 @@ Finding missing_finding(const Run& run, const AbsentRanks& absent) {
   Finding finding;
   finding.id = finding_id::ranks_missing;
   finding.severity = FindingSeverity::major;
-  finding.title =
-      format("{} (of {}) {} not recorded", ranks_text(absent.ranges), world, absent.count == 1 ? "was" : "were");
+  const std::uint64_t unreadable = run.quality().of(Counter::segments_unreadable);
+  const bool one = absent.count == 1;
+  finding.title = unreadable > 0
+                      ? format("{} (of {}) cannot be read", ranks_text(absent.ranges), world)
+                      : format("{} (of {}) {} not recorded", ranks_text(absent.ranges), world, one ? "was" : "were");
   finding.evidence =
-      format("{}; {}", only_recorded_text(std::ssize(run.ranks()), world),
+      format("{}; {}", only_recorded_text(std::ssize(run.ranks()), world, unreadable),
              run.ranks().size() == 1 ? "without the others, waiting cannot be distinguished from transfer"
                                      : "waits are lower bounds, and a missing rank may be the one that is late");
-  if (absent.count == 1) finding.rank = absent.first();
+  if (one) finding.rank = absent.first();
   finding.subject = ranks_text(absent.ranges);
-  finding.advice = advice_for(Wanted::absent_ranks, run.info().source);
+  finding.advice = unreadable > 0
+                       ? "DATA QUALITY (--full) names each segment file that cannot be read, and the reason; "
+                         "make it readable, or copy the recording again."
+                       : advice_for(Wanted::absent_ranks, run.info().source);
   return finding;
 }
 

@@ -153,7 +153,8 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
                                            const Section<CollectivesSection>& collectives,
                                            const Section<BlameSection>& blame) {
   if (run.ranks().empty()) return unavailable("no process has a rank");
-  if (run.ranks().size() < 2) return unavailable(only_recorded_text(1, run.info().world_size));
+  if (run.ranks().size() < 2)
+    return unavailable(only_recorded_text(1, run.info().world_size, run.quality().of(Counter::segments_unreadable)));
   if (!steps) return unavailable("own times of ranks cannot be compared without steps");
   if (!rows) return unavailable(rows.error().why);
   const std::vector<PeerClass> classes = peer_classes(run, *steps, *rows);

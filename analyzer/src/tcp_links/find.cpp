@@ -292,9 +292,9 @@ std::vector<SlowTcpLink> slow_links(std::span<const LinkSum* const> links, const
 Section<TcpLinksSection> find_tcp_links(const Run& run, const Section<StepsSection>& steps,
                                         const Section<std::vector<RankRow>>& rows, const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
-  if (!rows) return unavailable(rows.error().why);
   const Links found{run, steps};
   if (found.empty()) return unavailable(std::string{no_tcp_traffic}, Missed::no);
+  if (!rows) return unavailable(rows.error().why);
   const std::vector<LinkSum> sums = found.sums();
   TcpLinksSection section;
   section.unwatched = found.unwatched();

@@ -86,7 +86,9 @@ bool shows_everything(const Report& report) { return cannot_tell(report).empty()
 
 std::string few_ranks_sentence(const Report& report, std::string_view said) {
   if (report.ranks.empty() || report.world_size <= std::ssize(report.ranks)) return {};
-  const std::string text = only_recorded_text(std::ssize(report.ranks), report.world_size);
+  const auto unreadable = std::ranges::find(report.data_quality, Counter::segments_unreadable, &QualityRow::counter);
+  const std::string text = only_recorded_text(std::ssize(report.ranks), report.world_size,
+                                              unreadable == report.data_quality.end() ? 0 : unreadable->value);
   return said.find(text) == said.npos ? sentence(text) : std::string{};
 }
 

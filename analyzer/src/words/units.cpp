@@ -79,7 +79,13 @@ std::string ranks_text(std::span<const RankRange> ranges) {
   return format("rank{} {}", one ? "" : "s", listed(ranges));
 }
 
-std::string only_recorded_text(std::int64_t recorded, std::int64_t of) {
+std::string only_recorded_text(std::int64_t recorded, std::int64_t of, std::uint64_t unreadable_files) {
+  if (unreadable_files > 0) {
+    const std::string_view why =
+        unreadable_files == 1 ? "a segment file is unreadable" : "segment files are unreadable";
+    return of <= 1 ? format("only one rank can be read, because {}", why)
+                   : format("only {} of {} ranks can be read, because {}", recorded, of, why);
+  }
   if (of <= 1) return "only one rank was recorded";
   return format("only {} of {} ranks {} recorded", recorded, of, recorded == 1 ? "was" : "were");
 }

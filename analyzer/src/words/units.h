@@ -28,6 +28,7 @@ struct RankRange {
 /// "rank 3", "ranks 0–33, 35".
 [[nodiscard]] std::string ranks_text(std::span<const RankId> ranks);
 /// "only 2 of 128 ranks were recorded", "only one rank was recorded".
-[[nodiscard]] std::string only_recorded_text(std::int64_t recorded, std::int64_t of);
+[[nodiscard]] std::string only_recorded_text(std::int64_t recorded, std::int64_t of,
+                                             std::uint64_t unreadable_files = 0);
 
 }  // namespace rankscope::analyzer

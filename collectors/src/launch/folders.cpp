@@ -124,8 +124,10 @@ Result<void> check_parent(const fs::path& out) {
                 format("cannot write {}: folder {} does not exist", out.string(), parent.string()));
   }
   if (access(parent.c_str(), W_OK | X_OK) == 0) return {};
+  const char* const why = std::strerror(errno);
+  const std::string where = out.has_parent_path() ? format("folder {}", parent.string()) : "the current folder";
   return fail(ErrorKind::cannot_write,
-              format("cannot write {}: {}: {}", out.string(), parent.string(), std::strerror(errno)));
+              format("cannot write {}: nothing can be created in {}: {}", out.string(), where, why));
 }
 
 }  // namespace

@@ -11,8 +11,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Events were lost because the ring buffer was full; where they are missing, idle time is overstated. Record with "
      "a larger --ring-kib or fewer sources in --collect."},
     {segments_unreadable, "segments_unreadable", data_loss,
-     "A segment file could not be read and was left out (for example, its header is damaged or has a newer format), so "
-     "the process that wrote it is missing. Copy the recording again, or use a newer rankscope."},
+     "A segment file could not be read and was left out, so the process that wrote it is missing. If permission is "
+     "denied, read the recording as the user who recorded it, or ask that user for read access. If the header is "
+     "damaged or has a newer format, copy the recording again, or use a newer rankscope."},
     {segment_cut, "segment_cut", data_loss,
      "A segment file ends in the middle of a chunk, so the last events of the process that wrote it are missing. Copy "
      "the recording again."},

@@ -49,6 +49,17 @@ TEST(UnmatchedParts, OfRanksThatWereNotGivenSayThat) {
   EXPECT_THAT(parts[0].why, HasSubstr("were not given"));
 }
 
+/// The ends of the operations of rank 1 were in the part of its file that is cut off.
+TEST(UnmatchedParts, OfARankWhoseFileIsCutNameTheLossAndNoHang) {
+  const std::string head = "@run clock=same_host\n@group dp 0,1\n@quality segment_cut 1 a.rseg rank=1\n";
+  const auto parts = unmatched(head + numbered(0, {1, 2}) + "1 comm 1000 - allreduce group=dp seq=1\n");
+  ASSERT_EQ(parts.size(), 2U);
+  EXPECT_EQ(parts[0].count, 2);
+  EXPECT_THAT(parts[0].why, HasSubstr("events of the other ranks are lost, probably also those of this operation"));
+  EXPECT_EQ(parts[1].count, 1);
+  EXPECT_THAT(parts[1].why, HasSubstr("it has no end, probably because events of its rank are lost"));
+}
+
 TEST(UnmatchedParts, AtTheEdgesAreOfRecordingsThatCoverOtherTimes) {
   const auto parts = unmatched(std::string{one_group} + numbered(0, {1, 2, 3, 4}) + numbered(1, {3, 4, 5}));
   ASSERT_EQ(parts.size(), 1U);

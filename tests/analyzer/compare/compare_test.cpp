@@ -304,6 +304,25 @@ TEST(Compare, RunsOfTheTrainerWithAnotherPaceAreNotTheSameJobAndAnotherCommandIs
   EXPECT_FALSE(found.likeness.differences[1].must_agree);
 }
 
+TEST(Compare, RunsOfDifferentJobsAreNotCalledSlowerOrFasterUnlessAskedFor) {
+  const RunDigest two = digest(*make({.ranks = 2, .steps = 20}), {}, {"A", "a"});
+  const RunDigest four =
+      digest(*make({.ranks = 4,
+                    .steps = 20,
+                    .fault = [](testing::StepPlan& step, std::uint32_t, std::int64_t) { step.forward *= 2; }}),
+             {}, {"B", "b"});
+  const Comparison refused = compare(two, four);
+  EXPECT_EQ(refused.steps.verdict, StepVerdict::cannot_tell);
+  EXPECT_THAT(refused.steps.why, HasSubstr("the runs are not of the same job: world size 2 against 4"));
+  EXPECT_TRUE(refused.steps.change) << "the figures stay";
+  const std::string text = render_text(ComparisonView{refused, {}}, Colour::no);
+  EXPECT_THAT(text, HasSubstr("Cannot tell whether B is slower or faster than A: the runs are not of the same job"));
+  EXPECT_THAT(text, Not(HasSubstr("These are not runs"))) << "once is enough";
+  const Comparison judged = compare(two, four, Losses::refused, Likes::may_differ);
+  EXPECT_EQ(judged.steps.verdict, StepVerdict::slower);
+  EXPECT_THAT(render_text(ComparisonView{judged, {}}, Colour::no), HasSubstr("These are not runs of the same job: "));
+}
+
 /// The words "changed" and "slower" must be rare on runs that differ by chance only.
 TEST(Compare, NoiseIsHardlyEverAFind) {
   constexpr int pairs = 60;

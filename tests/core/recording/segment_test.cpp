@@ -522,5 +522,16 @@ TEST(Recording, BadPathsGetASentenceEach) {
   EXPECT_NE(read_recording(folder.path() / "empty" / "x.txt").error().message.find("is a file"), std::string::npos);
 }
 
+TEST(Recording, AFolderThatMayNotBeReadIsNotCalledEmpty) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  const Folder folder;
+  const fs::path locked = folder.path() / "locked";
+  fs::create_directory(locked);
+  fs::permissions(locked, fs::perms::none);
+  const std::string refused = read_recording(locked).error().message;
+  fs::permissions(locked, fs::perms::owner_all);
+  EXPECT_NE(refused.find("cannot read " + locked.string() + ": Permission denied"), std::string::npos) << refused;
+}
+
 }  // namespace
 }  // namespace rankscope::recording

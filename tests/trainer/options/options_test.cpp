@@ -21,9 +21,17 @@ std::string text_for(const char* option) {
 TEST(Options, HelpNamesTheDefaults) {
   const std::string help = text_for("--help");
   EXPECT_THAT(help, HasSubstr("Usage: rankscope-train"));
-  for (const char* words : {"--seed UINT=1", "--timeout FLOAT:FLOAT in [1 - 86400]=30", "--pace TEXT=auto",
+  for (const char* words : {"--seed UINT=1", "--timeout FLOAT:1 to 86400=30", "--pace TEXT=auto",
                             "0.05 for sgd, 0.001 for adamw", "default: set by --scale"})
     EXPECT_THAT(help, HasSubstr(words));
+  for (const char* words : {"{false}", ":{auto", "Excludes", " in ["}) EXPECT_THAT(help, Not(HasSubstr(words)));
+}
+
+TEST(Options, ANumberOutOfBoundsIsRefusedWithTheBounds) {
+  const std::array<const char*, 3> words{"rankscope-train", "--ranks", "0"};
+  const auto line = parse_command_line(3, words.data());
+  ASSERT_FALSE(line);
+  EXPECT_THAT(line.error().message, HasSubstr("--ranks must be a whole number from 1 to 4096 (is \"0\")"));
 }
 
 TEST(Options, TheListForAnotherHelpHasNoUsageAndNoHead) {

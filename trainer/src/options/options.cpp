@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "rankscope/core/choices.h"
 #include "rankscope/core/format.h"
@@ -38,6 +39,16 @@ struct Raw {
   double timeout = 30;
 };
 
+/// Bounds of an option, in the words of core/numbers.h; --help shows them.
+template <class Number>
+CLI::Validator within(Number least, Number most) {
+  return {[=](const std::string& text) {
+            const auto number = number_of("", Bounds<Number>{least, most}, text);
+            return number ? std::string{} : number.error().message.substr(1);  // CLI11 puts the option before it
+          },
+          format("{} to {}", least, most)};
+}
+
 template <class Enum>
 void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names<Enum>& names,
                 const std::string& text) {
@@ -45,7 +56,7 @@ void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names
   for (const auto& [name, unused] : names) list += (list.empty() ? "" : "|") + name;
   app.add_option_function<std::string>(
          flag, [&value, &names](const std::string& name) { value = names.at(name); }, text)
-      ->check(CLI::IsMember(names))
+      ->check(CLI::IsMember(names).description(""))  // the type lists them
       ->type_name(list);
 }
 
@@ -58,99 +69,96 @@ std::string other_default_models() {
 }
 
 void add_model_options(CLI::App& app, TrainOptions& o) {
-  add_choice(app, "--model", o.model.kind, model_names, "Model to train (default mlp" + other_default_models() + ")");
-  add_choice(app, "--scale", o.model.scale, scale_names, "Size of the model (default tiny)");
+  add_choice(app, "--model", o.model.kind, model_names, "model to train (default mlp" + other_default_models() + ")");
+  add_choice(app, "--scale", o.model.scale, scale_names, "size of the model (default tiny)");
   app.add_option("--layers", o.model.layers,
-                 "Layers of gpt or mlp (default: set by --scale, but at least two per stage, and per device in mp and "
+                 "layers of gpt or mlp (default: set by --scale, but at least two per stage, and per device in mp and "
                  "ddp+mp)")
-      ->check(CLI::Range(1, 1000));
-  app.add_option("--hidden", o.model.hidden, "Width of gpt or mlp (default: set by --scale)")
-      ->check(CLI::Range(1, 65536));
+      ->check(within(1, 1000));
+  app.add_option("--hidden", o.model.hidden, "width of gpt or mlp (default: set by --scale)")->check(within(1, 65536));
   app.add_option("--heads", o.model.heads,
-                 "Attention heads of gpt (default: set by --scale, but in tp and tp+sp at least one per rank)")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--seq", o.model.sequence, "Tokens per sample of gpt (default: set by --scale)")
-      ->check(CLI::Range(1, 65536));
+                 "attention heads of gpt (default: set by --scale, but in tp and tp+sp at least one per rank)")
+      ->check(within(1, 1024));
+  app.add_option("--seq", o.model.sequence, "tokens per sample of gpt (default: set by --scale)")
+      ->check(within(1, 65536));
   app.add_flag("--unused-head", o.model.unused_head,
-               "Add a second output layer (head) to mlp and leave it out in odd steps (needs --find-unused)");
+               "add a second output layer (head) to mlp and leave it out in odd steps (needs --find-unused)");
 }
 
 void add_training_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--steps", o.steps, "Steps to train (default: as many as --epochs needs if it is given, otherwise 20)")
-      ->check(CLI::Range(1, 1000000000));
-  app.add_option("--epochs", o.epochs, "Number of passes over the data; --steps can end the run earlier")
-      ->check(CLI::Range(1, 1000000));
+  app.add_option("--steps", o.steps, "steps to train (default: as many as --epochs needs if it is given, otherwise 20)")
+      ->check(within(1, 1000000000));
+  app.add_option("--epochs", o.epochs, "number of passes over the data; --steps can end the run earlier")
+      ->check(within(1, 1000000));
   auto* global = app.add_option("--global-batch", o.global_batch,
-                                "Samples per step, for all ranks together (default: follows from --batch-per-device)");
+                                "samples per step, for all ranks together (default: follows from --batch-per-device)");
   auto* device = app.add_option("--batch-per-device", o.batch_per_device,
-                                "Samples per micro-step and device (default 8; in pp and 3d, 4 per micro-batch)");
-  global->check(CLI::Range(1, 1 << 24))->excludes(device);
-  device->check(CLI::Range(1, 1 << 24));
+                                "samples per micro-step and device (default 8; in pp and 3d, 4 per micro-batch)");
+  global->check(within(1, 1 << 24))->excludes(device);
+  device->check(within(1, 1 << 24));
   app.add_option("--accumulate", o.accumulate,
-                 "Micro-steps per step; gradients are reduced in the last one (in zero2 and zero3, in every one)")
+                 "micro-steps per step; gradients are reduced in the last one (in zero2 and zero3, in every one)")
       ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
-  add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "Optimizer (default sgd)");
-  app.add_option("--lr", o.optimizer.learning_rate, "Learning rate (default: 0.05 for sgd, 0.001 for adamw)")
+      ->check(within(1, 4096));
+  add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "optimizer (default sgd)");
+  app.add_option("--lr", o.optimizer.learning_rate, "learning rate (default: 0.05 for sgd, 0.001 for adamw)")
       ->check(CLI::PositiveNumber);
   add_choice(app, "--lr-schedule", o.optimizer.rate.schedule, rate_names,
-             "How the learning rate changes over the steps (default constant)");
+             "how the learning rate changes over the steps (default constant)");
   app.add_option("--warmup-steps", o.optimizer.rate.warmup,
-                 "Steps over which the learning rate rises to its full value")
+                 "steps over which the learning rate rises to its full value")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1000000000));
-  app.add_option("--momentum", o.optimizer.momentum, "Momentum of sgd; adamw has its own")
+      ->check(within(0, 1000000000));
+  app.add_option("--momentum", o.optimizer.momentum, "momentum of sgd; adamw has its own")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--weight-decay", o.optimizer.weight_decay, "Weight decay")
+      ->check(within(0.0, 1.0));
+  app.add_option("--weight-decay", o.optimizer.weight_decay, "weight decay")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(within(0.0, 1.0));
   add_choice(app, "--dtype", o.dtype, dtype_names,
-             "Type of parameters and activations (default f32); bf16 is mixed precision: layers compute in bf16; "
+             "type of parameters and activations (default f32); bf16 is mixed precision: layers compute in bf16; "
              "parameters, gradients and optimizer state stay f32");
-  app.add_option("--seed", o.seed, "Seed of parameters, generated data and sample order")->capture_default_str();
-  app.add_option("--log-every", o.log_every, "Steps between two progress lines")
+  app.add_option("--seed", o.seed, "seed of parameters, generated data and sample order")->capture_default_str();
+  app.add_option("--log-every", o.log_every, "steps between two progress lines")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
-  app.add_option("--threads", o.threads, "Compute threads of each rank")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
+      ->check(within(1, 1000000));
+  app.add_option("--threads", o.threads, "compute threads of each rank")->capture_default_str()->check(within(1, 1024));
 }
 
 void add_data_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--data", o.data.folder,
-                 "Folder with CIFAR-10/100 binary or IDX (MNIST) files (default: generated data)");
+                 "folder with CIFAR-10/100 binary or IDX (MNIST) files (default: generated data)");
   app.add_option("--dataset", o.data.dataset,
-                 "Data set to use if the folder contains several: cifar10, cifar100 or mnist");
-  app.add_option("--samples", o.data.samples, "Number of generated samples")
+                 "data set to use if the folder contains several: cifar10, cifar100 or mnist");
+  app.add_option("--samples", o.data.samples, "number of generated samples")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 30));
-  app.add_option("--loader-workers", o.data.workers, "Loader threads of each rank")
+      ->check(within(1, 1 << 30));
+  app.add_option("--loader-workers", o.data.workers, "loader threads of each rank")
       ->capture_default_str()
-      ->check(CLI::Range(1, 64));
+      ->check(within(1, 64));
 }
 
 void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
-  app.add_option("--parallel", raw.mode, "How the work is shared: " + mode_summaries())->capture_default_str();
+  app.add_option("--parallel", raw.mode, "how the work is shared: " + mode_summaries())->capture_default_str();
   app.add_option("--ranks", o.launch.ranks,
-                 "Training processes on this machine (default: set by the launcher, otherwise 1)")
-      ->check(CLI::Range(1, 4096));
+                 "training processes on this machine (default: set by the launcher, otherwise 1)")
+      ->check(within(1, 4096));
   app.add_option("--devices", o.devices,
-                 format("Devices of each process in {} (default 2); on the CPU, each device is a thread",
+                 format("devices of each process in {} (default 2); on the CPU, each device is a thread",
                         modes_that_take(ModeOption::devices)))
-      ->check(CLI::Range(1, 64));
+      ->check(within(1, 64));
   add_choice(app, "--device", o.device.wish, device_names,
-             "Train on GPUs (NCCL) or on the CPU (Gloo); auto (default) uses GPUs if there is one for each rank");
+             "train on GPUs (NCCL) or on the CPU (Gloo); auto (default) uses GPUs if there is one for each rank");
   app.add_flag("--share-gpu", o.device.share_gpu,
-               "Let ranks of this machine share GPUs (with --device cuda): a way to test the trainer, but not to "
+               "let ranks of this machine share GPUs (with --device cuda): a way to test the trainer, but not to "
                "measure its speed");
   add_choice(app, "--ddp-impl", o.ddp.implementation, ddp_names,
-             "Gradient reducer: the trainer's own or PyTorch's (default own)");
-  app.add_option("--bucket-mb", o.ddp.bucket_mb, "Gradient bucket size in MiB (default 25; 0.5 for tiny models)")
+             "gradient reducer: the trainer's own or PyTorch's (default own)");
+  app.add_option("--bucket-mb", o.ddp.bucket_mb, "gradient bucket size in MiB (default 25; 0.5 for tiny models)")
       ->check(CLI::PositiveNumber);
-  app.add_flag("--find-unused", o.ddp.find_unused, "Accept parameters that get no gradient in a step");
+  app.add_flag("--find-unused", o.ddp.find_unused, "accept parameters that get no gradient in a step");
   app.add_flag("--broadcast-buffers,!--no-broadcast-buffers", o.ddp.broadcast_buffers,
-               "Copy buffers (BatchNorm statistics) from rank 0 to all ranks in each step (default on)");
+               "copy buffers (BatchNorm statistics) from rank 0 to all ranks in each step (default on)");
   app.add_flag("--sync-bn", o.sync_batch_norm,
                "BatchNorm computes its statistics from the samples of all ranks (SyncBatchNorm); the mode tile always "
                "does this");
@@ -159,106 +167,105 @@ void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
 void add_pipeline_options(CLI::App& app, TrainOptions& o) {
   PipelineOptions& pipeline = o.pipeline;
   app.add_option("--schedule", pipeline.schedule,
-                 "Order of work in a pipeline: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
+                 "order of work in a pipeline: gpipe, 1f1b (default), interleaved, zb-h1, zb-interleaved, zb-v, "
                  "or a CSV file with one line of actions per rank, such as 0F0,0B0");
   app.add_option("--micro-batches", pipeline.micro_batches,
-                 "Micro-batches per step of a pipeline (default: two per rank, or as in the CSV file)")
-      ->check(CLI::Range(1, 4096));
+                 "micro-batches per step of a pipeline (default: two per rank, or as in the CSV file)")
+      ->check(within(1, 4096));
   app.add_option("--chunks", pipeline.chunks,
-                 "Stages per rank in a pipeline (default: 2 if the schedule needs several, otherwise 1)")
-      ->check(CLI::Range(1, 64));
+                 "stages per rank in a pipeline (default: 2 if the schedule needs several, otherwise 1)")
+      ->check(within(1, 64));
   app.add_option(
       "--split", pipeline.split,
-      "How many blocks of the model each stage or device has, such as 2,1,3 (default: balanced by their work)");
-  app.add_option("--write-schedule", pipeline.write_schedule, "Write the schedule of the pipeline to this CSV file");
+      "how many blocks of the model each stage or device has, such as 2,1,3 (default: balanced by their work)");
+  app.add_option("--write-schedule", pipeline.write_schedule, "write the schedule of the pipeline to this CSV file");
 }
 
 void add_tile_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--tiles", o.tile.grid, "Rows x columns of tiles, such as 2x2 (default: one row per rank)");
+  app.add_option("--tiles", o.tile.grid, "rows x columns of tiles, such as 2x2 (default: one row per rank)");
   app.add_option_function<std::string>(
          "--halo", [&o](const std::string& value) { o.tile.exchange_halos = value == "on"; },
-         "Whether tiles exchange their borders (default on); off gives wrong results and is only for demonstration")
-      ->check(CLI::IsMember({"on", "off"}))
+         "whether tiles exchange their borders (default on); off gives wrong results and is only for demonstration")
+      ->check(CLI::IsMember({"on", "off"}).description(""))
       ->type_name("on|off");
 }
 
 void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
   CheckpointOptions& checkpoints = o.checkpoints;
   app.add_option("--checkpoints", checkpoints.folder,
-                 "Folder for checkpoints, shared by all machines; a checkpoint is saved at the end of the run");
-  app.add_option("--save-every", checkpoints.every, "Also save every N steps")->check(CLI::Range(1, 1000000000));
-  app.add_option("--keep", checkpoints.keep, "Number of checkpoints to keep")
+                 "folder for checkpoints, shared by all machines; a checkpoint is saved at the end of the run");
+  app.add_option("--save-every", checkpoints.every, "also save every N steps")->check(within(1, 1000000000));
+  app.add_option("--keep", checkpoints.keep, "number of checkpoints to keep")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+      ->check(within(1, 1000));
   app.add_flag(
       "--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
-      "Resume from the latest checkpoint; ddp and zero1 to zero3 may use a different number of ranks");
+      "resume from the latest checkpoint; ddp and zero1 to zero3 may use a different number of ranks");
   app.add_option("--restarts", o.launch.restarts,
-                 "How many times to restart all ranks after one is lost, from the latest checkpoint if there is one")
+                 "how many times to restart all ranks after one is lost, from the latest checkpoint if there is one")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1000));
+      ->check(within(0, 1000));
 }
 
 void add_validation_options(CLI::App& app, TrainOptions& o) {
   app.add_option(
          "--validate-every", o.validation.every,
-         "Steps between two validation passes over samples not used for training; a pass also follows the last step")
-      ->check(CLI::Range(1, 1000000000));
+         "steps between two validation passes over samples not used for training; a pass also follows the last step")
+      ->check(within(1, 1000000000));
   app.add_option("--validation-samples", o.validation.samples,
-                 "Samples per validation pass (default: 512, or all if there are fewer)")
-      ->check(CLI::Range(1, 1 << 30));
+                 "samples per validation pass (default: 512, or all if there are fewer)")
+      ->check(within(1, 1 << 30));
   app.add_option("--check-replicas", o.check_replicas,
-                 "Steps between two checks that all copies of the model are equal (default: only before checkpoints)")
-      ->check(CLI::Range(1, 1000000000));
+                 "steps between two checks that all copies of the model are equal (default: only before checkpoints)")
+      ->check(within(1, 1000000000));
 }
 
 void add_mesh_options(CLI::App& app, TrainOptions& o) {
   MeshOptions& mesh = o.mesh;
-  app.add_option("--dp", mesh.shape.data, "Copies of the model in 3d (default: number of ranks divided by --tp x --pp)")
-      ->check(CLI::Range(1, 65536));
-  app.add_option("--tp", mesh.shape.tensor, "Ranks that share each layer in 3d (default 1)")
-      ->check(CLI::Range(1, 65536));
-  app.add_option("--pp", mesh.shape.pipeline, "Ranks of each pipeline in 3d (default 1)")->check(CLI::Range(1, 65536));
+  app.add_option("--dp", mesh.shape.data, "copies of the model in 3d (default: number of ranks divided by --tp x --pp)")
+      ->check(within(1, 65536));
+  app.add_option("--tp", mesh.shape.tensor, "ranks that share each layer in 3d (default 1)")->check(within(1, 65536));
+  app.add_option("--pp", mesh.shape.pipeline, "ranks of each pipeline in 3d (default 1)")->check(within(1, 65536));
   app.add_flag(
       "--sequence-parallel", [&mesh](std::int64_t) { mesh.sequence = SequenceParallel::yes; },
-      "In 3d, ranks that share layers also share the sequence (like tp+sp)");
-  app.add_flag("--zero1", mesh.zero1, "In 3d, each copy keeps only a shard of the optimizer state (like zero1)");
+      "in 3d, ranks that share layers also share the sequence (like tp+sp)");
+  app.add_flag("--zero1", mesh.zero1, "in 3d, each copy keeps only a shard of the optimizer state (like zero1)");
 }
 
 void add_launch_options(CLI::App& app, TrainOptions& o) {
-  app.add_option("--nnodes", o.launch.nodes, "Number of machines; start the trainer once on each")
+  app.add_option("--nnodes", o.launch.nodes, "number of machines; start the trainer once on each")
       ->capture_default_str()
-      ->check(CLI::Range(1, 65536));
-  app.add_option("--node-rank", o.launch.node_rank, "Index of this machine, starting at 0")
+      ->check(within(1, 65536));
+  app.add_option("--node-rank", o.launch.node_rank, "index of this machine, starting at 0")
       ->capture_default_str()
-      ->check(CLI::Range(0, 65535));
-  app.add_option("--master-addr", o.launch.master_address, "Address of machine 0")->capture_default_str();
-  app.add_option("--master-port", o.launch.master_port, "Port on machine 0 (default: a free one)")
-      ->check(CLI::Range(1, 65535));
-  app.add_option("--log-dir", o.launch.log_folder, "Folder for one log file per rank");
+      ->check(within(0, 65535));
+  app.add_option("--master-addr", o.launch.master_address, "address of machine 0")->capture_default_str();
+  app.add_option("--master-port", o.launch.master_port, "port on machine 0 (default: a free one)")
+      ->check(within(1, 65535));
+  app.add_option("--log-dir", o.launch.log_folder, "folder for one log file per rank");
   app.add_flag("--bind-cpus", o.launch.bind_cpus,
-               "Bind each rank of this machine to its own cores; needs ranks x --threads cores");
+               "bind each rank of this machine to its own cores; needs ranks x --threads cores");
 }
 
 void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--pace", raw.pace,
-                 "Nominal compute time of a step: milliseconds, auto (measured) or off. A rank that computes faster "
+                 "nominal compute time of a step: milliseconds, auto (measured) or off. A rank that computes faster "
                  "waits until this time has passed. The default is auto if there are more ranks than cores, so that "
                  "ranks do not disturb one another; otherwise it is off. On GPUs, auto means off")
       ->capture_default_str();
   app.add_option("--seq-dist", raw.lengths,
-                 "Lengths of gpt's samples in tokens, at most --seq: full (all of length --seq), "
+                 "lengths of gpt's samples in tokens, at most --seq: full (all of length --seq), "
                  "uniform:SHORTEST-LONGEST or lognormal:MEDIAN,SIGMA. Unequal lengths give the ranks unequal work")
       ->capture_default_str();
-  app.add_option("--fault", raw.faults, "Inject a fault (repeatable): " + fault_forms())
+  app.add_option("--fault", raw.faults, "inject a fault (repeatable): " + fault_forms())
       ->take_all()
       ->allow_extra_args(false);
-  app.add_option("--timeout", raw.timeout, "Seconds to wait for a rank that does not answer")
+  app.add_option("--timeout", raw.timeout, "seconds to wait for a rank that does not answer")
       ->capture_default_str()
-      ->check(CLI::Range(1.0, 86400.0));
+      ->check(within(1.0, 86400.0));
   app.add_option(
       "--dump-gradients", o.dump_gradients,
-      "Let rank 0 write the losses and gradients of each step to this file; an existing file is overwritten");
+      "let rank 0 write the losses and gradients of each step to this file; an existing file is overwritten");
 }
 
 Result<PaceOptions> parse_pace(const std::string& text, bool given) {
@@ -281,6 +288,18 @@ Result<void> read_raw(TrainOptions& options, const Raw& raw, bool pace_given) {
   return check_together(options);
 }
 
+/// In words instead of CLI11's marks.
+class HelpText : public CLI::Formatter {
+ public:
+  HelpText() { label("Excludes", "not with"); }
+  /// Without the value of a flag: `--no-broadcast-buffers{false}`.
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    if (const auto open = name.find('{'); open != std::string::npos) name.erase(open);
+    return name;
+  }
+};
+
 /// The list of options without usage and head, for a program that has a help of its own.
 std::string options_text(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
@@ -288,7 +307,7 @@ std::string options_text(CLI::App& app) {
     const bool own = option == app.get_help_ptr() || option == app.get_version_ptr();
     option->group(own ? "" : "Options of the trainer");
   }
-  return CLI::Formatter{}.make_groups(&app, CLI::AppFormatMode::All);
+  return HelpText{}.make_groups(&app, CLI::AppFormatMode::All);
 }
 
 }  // namespace
@@ -306,13 +325,14 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   Raw raw;
   CLI::App app{"Trains a model on several ranks: a job with known behaviour for rankscope to analyze.",
                "rankscope-train"};
+  app.formatter(std::make_shared<HelpText>());
   app.set_version_flag("--version", RANKSCOPE_VERSION);
   app.add_flag("--explain", line.explains,
-               "Do not train; print how much memory each rank would need and how much it would send in a step");
+               "do not train; print how much memory each rank would need and how much it would send in a step");
   bool only_options = false;
   bool only_modes = false;
-  app.add_flag("--list-modes", only_modes, "Print the parallel modes, one per line, with tabs between the fields");
-  app.add_flag("--help-options", only_options, "For `rankscope train --help`")->group("");
+  app.add_flag("--list-modes", only_modes, "print the parallel modes, one per line, with tabs between the fields");
+  app.add_flag("--help-options", only_options, "for `rankscope train --help`")->group("");
   add_parallel_options(app, options, raw);
   add_model_options(app, options);
   add_training_options(app, options);
@@ -331,7 +351,9 @@ Result<CommandLine> parse_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     line.text = std::string{"rankscope-train "} + RANKSCOPE_VERSION + "\n";
   } catch (const CLI::ParseError& error) {
-    return fail(ErrorKind::usage, format("{} (--help lists the options)", error.what()));
+    std::string message = error.what();
+    if (const auto colon = message.find(": must be "); colon != std::string::npos) message.erase(colon, 1);
+    return fail(ErrorKind::usage, format("{} (--help lists the options)", message));
   }
   if (only_options) line.text = options_text(app);
   if (only_modes) line.text = mode_lines();

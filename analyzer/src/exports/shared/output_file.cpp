@@ -19,12 +19,20 @@ namespace fs = std::filesystem;
 
 enum class Kept : std::uint8_t { nothing, what_was_written };
 
-tl::unexpected<Error> cannot_write(std::string_view path, int code, Kept kept = Kept::nothing) {
+/// What the system calls "No such file or directory" is the folder, or a folder in which no file can be made (/proc).
+std::string reason_of(std::string_view path, int code) {
+  std::error_code ignored;
+  if (code == ENOENT && !fs::is_directory(folder_of(path), ignored)) return "its folder does not exist";
+  if (code == ENOENT) return "no file can be created in its folder; choose another folder";
   const char* const advice = code == ENOSPC || code == EDQUOT ? "; free some space or choose another folder"
-                             : code == ENOENT                 ? "; its folder does not exist"
+                             : code == EISDIR                 ? "; give a file name, such as a new name inside it"
                                                               : "";
+  return format("{}{}", std::generic_category().message(code), advice);
+}
+
+tl::unexpected<Error> cannot_write(std::string_view path, int code, Kept kept = Kept::nothing) {
   return fail(ErrorKind::cannot_write,
-              format("cannot write {}: {}{}{}", path, std::generic_category().message(code), advice,
+              format("cannot write {}: {}{}", path, reason_of(path, code),
                      kept == Kept::nothing ? "; nothing was written" : "; the output is incomplete"));
 }
 

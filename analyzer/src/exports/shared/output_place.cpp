@@ -76,7 +76,8 @@ Result<OutputPlace> OutputPlace::beside(const fs::path& target) {
 }
 
 Result<OutputPlace> OutputPlace::file(const fs::path& target) {
-  if (is_stdout(target)) return cannot_write(target, "this format needs a file name instead of stdout");
+  if (is_stdout(target))
+    return fail(ErrorKind::usage, "this format cannot be written to stdout; give a file name instead of -");
   std::error_code failed;
   const auto status = fs::status(target, failed);
   if (target.filename().empty() || fs::is_directory(status)) return cannot_write(target, "it is a folder");
@@ -88,7 +89,8 @@ Result<OutputPlace> OutputPlace::file(const fs::path& target) {
 }
 
 Result<OutputPlace> OutputPlace::folder(const fs::path& target) {
-  if (is_stdout(target)) return cannot_write(target, "this format writes a folder of files; give a folder");
+  if (is_stdout(target))
+    return fail(ErrorKind::usage, "this format writes a folder of files; give a folder instead of -");
   const fs::path real = follow_links(without_slash(target));
   std::error_code failed;
   const auto status = fs::status(real, failed);

@@ -1,11 +1,15 @@
 // A .rankscope folder -> Run.
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <initializer_list>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <system_error>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run_builder.h"
@@ -36,12 +40,25 @@ struct Opened {
   std::string boot;
 };
 
+tl::unexpected<Error> may_not_read(const fs::path& path) {
+  return fail(ErrorKind::unreadable,
+              format("cannot read {}: {}; read it as the user who recorded it, or ask that user for read access",
+                     path.string(), std::generic_category().message(EACCES)));
+}
+
+/// What may not be listed looks empty.
+bool is_barred(const fs::path& path) { return ::access(path.c_str(), R_OK | X_OK) != 0 && errno == EACCES; }
+
 Result<void> check_folder(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path, error)) return fail(ErrorKind::unreadable, format("{} does not exist", path.string()));
+  const bool there = fs::exists(path, error);
+  if (error == std::errc::permission_denied) return may_not_read(path);
+  if (!there) return fail(ErrorKind::unreadable, format("{} does not exist", path.string()));
   if (is_special_file(path)) return refuse_special_file(path);
   if (!fs::is_directory(path, error))
     return fail(ErrorKind::unreadable, format("{} is a file; a recording is a folder NAME.rankscope", path.string()));
+  for (const fs::path& folder : {path, path / segment_folder})
+    if (is_barred(folder)) return may_not_read(folder);
   if (fs::is_empty(path, error)) return fail(ErrorKind::unreadable, format("{} is an empty folder", path.string()));
   return {};
 }

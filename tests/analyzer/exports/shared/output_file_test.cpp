@@ -92,6 +92,14 @@ TEST(OutputFile, AFolderThatIsNotThereIsNamed) {
   EXPECT_EQ(written.error().kind, ErrorKind::cannot_write);
   EXPECT_NE(written.error().message.find((folder.path() / "absent" / "out.json").string()), std::string::npos);
   EXPECT_NE(written.error().message.find("its folder does not exist"), std::string::npos);
+  EXPECT_EQ(written.error().message.find("No such file"), std::string::npos) << "once is enough";
+}
+
+TEST(OutputFile, AFolderInWhichNoFileCanBeMadeIsNotCalledAbsent) {
+  const auto written = write_file("/proc/x.json", "x");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("no file can be created in its folder"), std::string::npos)
+      << written.error().message;
 }
 
 TEST(OutputFile, AFolderIsNoTarget) {
@@ -99,6 +107,7 @@ TEST(OutputFile, AFolderIsNoTarget) {
   const auto written = write_file(folder.path(), "x");
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().kind, ErrorKind::cannot_write);
+  EXPECT_NE(written.error().message.find("Is a directory; give a file name"), std::string::npos);
   EXPECT_EQ(folder.file_count(), 0U);
 }
 

@@ -45,15 +45,14 @@ struct RunDigest {
 };
 [[nodiscard]] RunDigest digest(const Run& run, const ReportOptions& options, RunName name);
 
-/// Runs of which something is missing in the compared steps and ranks are not judged unless their losses are accepted.
-[[nodiscard]] Comparison compare(const RunDigest& a, const RunDigest& b, Losses losses = Losses::refused);
+/// Runs of which something is missing in the compared steps and ranks are not judged unless their losses are accepted,
+/// and runs of different jobs only if they may differ.
+[[nodiscard]] Comparison compare(const RunDigest& a, const RunDigest& b, Losses losses = Losses::refused,
+                                 Likes likes = Likes::must_agree);
 
 /// What `gate` ends with; `cannot_tell` is neither, and has an exit status of its own.
 enum class GateVerdict : std::uint8_t { pass, fail, cannot_tell };
 [[nodiscard]] std::string_view name_of(GateVerdict verdict);
-
-/// Whether a run may differ from its baseline in world size, batch or dtype.
-enum class Likes : std::uint8_t { must_agree, may_differ };
 
 /// Whether a run is slower than its baseline by more than a limit, beyond what chance explains.
 struct Gate {

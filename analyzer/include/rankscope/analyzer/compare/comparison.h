@@ -58,12 +58,16 @@ struct ComparedRun {
   std::optional<std::int64_t> mean_ns{};  ///< of the counted steps
 };
 
+/// Whether B may differ from A in what makes it another job: world size, batch, dtype.
+enum class Likes : std::uint8_t { must_agree, may_differ };
+
 /// All that is said of B against A; what grew or got longer is positive.
 struct Comparison {
   ComparedRun a;
   ComparedRun b;
   AskedFor asked_for;  ///< of both runs; an open range of steps stays open, since it may end elsewhere in each
   Losses losses = Losses::refused;
+  Likes likes = Likes::must_agree;
   StepComparison steps;
   Section<SplitComparison> split = unavailable("not computed");
   KeyComparison keys;
