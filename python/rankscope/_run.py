@@ -231,7 +231,7 @@ class Run:
         """Whether `other` is slower than this run, and where (schema rankscope.compare/1, docs/compare.md); str() is a text.
 
         The verdict is answer["step_time"]["verdict"]: unchanged, slower, faster or cannot_tell. `accept_losses` also judges runs of
-        which data, ranks or steps are missing.
+        which data, ranks or steps are missing. It is also cannot_tell if the runs are of different jobs: if world size, batch or dtype differ.
         """
         options = {"label_a": self.name, "label_b": other.name, "steps": _steps(steps), "ranks": _ranks(ranks),
                    "accept_losses": accept_losses}

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -235,6 +236,16 @@ TEST_F(RecordingVerbs, AnUnwritableFolderIsSaidBeforeTheCommandRuns) {
       run_program({RANKSCOPE_PROGRAM, "record", "--out", "/proc/no/run.rankscope", "--", "echo", "ran"});
   EXPECT_EQ(result.status, 5);
   EXPECT_EQ(result.out, "");
+}
+
+TEST_F(RecordingVerbs, ACurrentFolderThatMayNotBeWrittenIsCalledSo) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  const std::string record = "cd " + folder_.string() + " && " RANKSCOPE_PROGRAM " record --out z.rankscope -- true";
+  const auto result = run_program({"sh", "-c", record});
+  fs::permissions(folder_, fs::perms::owner_all);
+  EXPECT_EQ(result.status, 5);
+  EXPECT_THAT(result.err, HasSubstr("cannot write z.rankscope: nothing can be created in the current folder: Perm"));
 }
 
 /// What a command does under the recorder, if events can only be kept in `spool`.
