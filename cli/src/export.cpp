@@ -102,8 +102,7 @@ Action declare_export(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<ExportArguments>();
   std::string footer =
       "OUT is the file or folder to write, or - for stdout (not with tensorboard and sqlite); an existing OUT is "
-      "replaced "
-      "only when the export is complete.\n\nFormats:\n";
+      "replaced only when the export is complete.\n\nFormats:\n";
   for (const analyzer::ExportInfo& info : analyzer::exports()) {
     footer += format("  {:<12}{}\n", info.id, info.summary);
   }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "options/option_words.h"
 #include "rankscope/core/choices.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
@@ -38,16 +39,6 @@ struct Raw {
   std::vector<std::string> faults;
   double timeout = 30;
 };
-
-/// Bounds of an option, in the words of core/numbers.h; --help shows them.
-template <class Number>
-CLI::Validator within(Number least, Number most) {
-  return {[=](const std::string& text) {
-            const auto number = number_of("", Bounds<Number>{least, most}, text);
-            return number ? std::string{} : number.error().message.substr(1);  // CLI11 puts the option before it
-          },
-          format("{} to {}", least, most)};
-}
 
 template <class Enum>
 void add_choice(CLI::App& app, const std::string& flag, Enum& value, const Names<Enum>& names,
@@ -287,18 +278,6 @@ Result<void> read_raw(TrainOptions& options, const Raw& raw, bool pace_given) {
   }
   return check_together(options);
 }
-
-/// In words instead of CLI11's marks.
-class HelpText : public CLI::Formatter {
- public:
-  HelpText() { label("Excludes", "not with"); }
-  /// Without the value of a flag: `--no-broadcast-buffers{false}`.
-  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
-    std::string name = CLI::Formatter::make_option_name(option, is_positional);
-    if (const auto open = name.find('{'); open != std::string::npos) name.erase(open);
-    return name;
-  }
-};
 
 /// The list of options without usage and head, for a program that has a help of its own.
 std::string options_text(CLI::App& app) {
