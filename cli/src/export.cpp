@@ -8,6 +8,7 @@
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "run_argument.h"
 #include "say.h"
 #include "selection.h"

@@ -7,8 +7,10 @@
 #include <QStatusBar>
 #include <QToolBar>
 #include <cstdio>
+#include <filesystem>
 
 #include "rankscope/analyzer/select.h"
+#include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/session/moments.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"

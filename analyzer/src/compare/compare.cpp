@@ -235,7 +235,7 @@ void refuse_another_job(Comparison& comparison) {
   const std::string other = other_job(comparison.likeness);
   if (other.empty()) return;
   comparison.steps.verdict = StepVerdict::cannot_tell;
-  comparison.steps.severity = {};
+  comparison.steps.severity = FindingSeverity::info;
   comparison.steps.judged_by = StepMeasure::median;
   comparison.steps.why = format("the runs are not of the same job: {} ({} against {})", other, comparison.a.name.label,
                                 comparison.b.name.label);
