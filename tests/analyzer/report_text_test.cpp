@@ -87,6 +87,13 @@ TEST(RenderText, ARankThatBecameSlowIsSaidWithTheStep) {
   EXPECT_THAT(text, HasSubstr("from step 14 on"));
 }
 
+TEST(RenderText, ASavingAboveWhatTheRankLosesIsExplained) {
+  auto report = slow_report(*sample_run());
+  EXPECT_THAT(rendered(report), Not(HasSubstr("exceed")));
+  report.stragglers->rows.front().gain_ns_per_step = 14'000'000;
+  EXPECT_THAT(rendered(report), HasSubstr("exceed")) << "12.3 ms more in each step";
+}
+
 TEST(RenderText, WaitsThatAreUnknownAreNotZero) {
   auto report = clean_report(*sample_run());
   auto& group = report.collectives->groups.front();
@@ -211,10 +218,10 @@ TEST(RenderText, TheSlowerOfTwoIsNotCalledSlow) {
 TEST(RenderText, OfFewStepsVerdictAndSectionsSayTheSame) {
   auto report = slow_report(*sample_run());
   report.stragglers->rows[0].certainty = Certainty::few_steps;
-  report.stragglers->cannot_tell = "only 2 complete steps";
+  report.stragglers->cannot_tell = "only 2 counted steps";
   const auto text = rendered(report);
   EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2 looks slow in these few steps: it computes"));
-  EXPECT_THAT(text, HasSubstr("Cannot tell whether other ranks are slow, too: only 2 complete steps."));
+  EXPECT_THAT(text, HasSubstr("Cannot tell whether other ranks are slow, too: only 2 counted steps."));
   EXPECT_THAT(text, HasSubstr("few steps\n"));
   EXPECT_THAT(text, Not(HasSubstr("fact\n")));
 }

@@ -149,6 +149,16 @@ Exposed kind_of_waiting(const Explained& explained, std::int64_t waiting_ns) {
   return connection ? Exposed::waiting_for_slow_connection : Exposed::waiting_for_changing_ranks;
 }
 
+/// Work that is shared evenly takes its mean; one rank as fast as its peers may save more than that.
+ReplayedGain gain_without_waiting(const Section<WhatIfSection>& replay) {
+  ReplayedGain gain = replayed_gain(replay, &WhatIfSection::ideal_ns);
+  if (!gain.why_unknown.empty()) return gain;
+  for (const RankReplay& rank : replay->ranks)
+    if (rank.without_rank_ns)
+      gain.ns_per_step = std::max(gain.ns_per_step, replay->replayed_ns - *rank.without_rank_ns);
+  return gain;
+}
+
 }  // namespace
 
 void judge_exposed_communication(const RuleContext& context, std::vector<Finding>& findings) {
@@ -182,8 +192,8 @@ void judge_exposed_communication(const RuleContext& context, std::vector<Finding
   if (waits == Exposed::waiting_for_changing_ranks && late != nullptr) finding.cause = blame_text(*report.blame, *late);
   // The waits for a slow rank or connection are saved by that finding; here it is what the transfers take.
   const bool evened_out = waiting && waits == Exposed::waiting_for_changing_ranks;
-  ReplayedGain gain =
-      replayed_gain(report.what_if, evened_out ? &WhatIfSection::ideal_ns : &WhatIfSection::ideal_network_ns);
+  ReplayedGain gain = evened_out ? gain_without_waiting(report.what_if)
+                                 : replayed_gain(report.what_if, &WhatIfSection::ideal_network_ns);
   finding.gain_ns_per_step = gain.ns_per_step;
   finding.why_no_gain = std::move(gain.why_unknown);
   findings.push_back(std::move(finding));

@@ -39,9 +39,9 @@ std::optional<std::int64_t> step_of_loss(const Section<StepsSection>& steps, con
   return own.back().complete ? own.back().index + 1 : own.back().index;
 }
 
-/// On the process's own clock.
+/// On the process's own clock. The program had started earlier.
 std::string age_of(const Process& process) {
-  return duration_text((process.recorded.end - process.recorded.begin).count()) + " after it began";
+  return duration_text((process.recorded.end - process.recorded.begin).count()) + " after its recording began";
 }
 
 std::string how_it_ended(const Suspect& suspect) {
@@ -52,9 +52,17 @@ std::string how_it_ended(const Suspect& suspect) {
   return format("it exited with status {}, {}", process.exit_status, age_of(process));
 }
 
-/// "it was killed by SIGKILL 12.3 s after it began, on host n0; the command ended with status 1"
+/// True if the title says by which signal it was killed.
+bool is_named_killed(const Suspect& lost) { return !lost.hung && lost.signal > 0; }
+
+/// how_it_ended() after the title, which is not said twice.
+std::string more_on_its_end(const Suspect& lost) {
+  return is_named_killed(lost) ? format("this was {}", age_of(*lost.process)) : how_it_ended(lost);
+}
+
+/// "this was 12.3 s after its recording began, on host n0; the command ended with status 1"
 std::string cause_of(const Run& run, const Suspect& lost) {
-  std::string text = how_it_ended(lost);
+  std::string text = more_on_its_end(lost);
   if (const std::string_view host = run.text(lost.process->host); !host.empty()) text += format(", on host {}", host);
   if (const auto status = run.metadata("exit_status"); !status.empty())
     text += format("; the command ended with status {}", status);
@@ -62,7 +70,7 @@ std::string cause_of(const Run& run, const Suspect& lost) {
 }
 
 std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects) {
-  std::string text = how_it_ended(lost);
+  std::string text = more_on_its_end(lost);
   if (lost.frontier->first) {
     text += format("; it never joined an operation that rank {} had started (it missed {} in all)",
                    lost.frontier->first->peer.value, counted(lost.frontier->missed, "operation"));
@@ -83,7 +91,7 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
 /// "was lost", or what is known to have happened.
 std::string fate_of(const Suspect& lost) {
   if (lost.hung) return "hung";
-  return lost.signal > 0 ? format("was killed by {}", hang::signal_words(lost.signal)) : "was lost";
+  return is_named_killed(lost) ? format("was killed by {}", hang::signal_words(lost.signal)) : "was lost";
 }
 
 /// Without any step the job died while it started: then the moment says more than the place.

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "rankscope/core/format.h"
-#include "words/units.h"
+#include "rankscope/core/time_text.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -70,14 +70,18 @@ std::vector<CodeOfPeers::Difference> CodeOfPeers::differences(std::size_t own, d
     const auto mine = static_cast<double>(sum.samples);
     const auto theirs = static_cast<double>(all.samples.median_of_others(sum.samples));
     const bool clear = sum.samples >= least_samples && mine - theirs >= sigmas * std::sqrt(mine + theirs);
-    found.push_back({spot, ns, all.ns_per_step.median_of_others(ns), clear});
+    found.push_back({spot, ns, all.ns_per_step.median_of_others(ns), sum.samples, clear});
   }
   return found;
 }
 
 SlowCode CodeOfPeers::code_at(const Spot& line, const Difference& shown) {
-  return {std::string{std::get<0>(line)}, std::string{std::get<1>(line)}, std::get<2>(line), shown.own_ns,
-          shown.peers_ns};
+  return {.function = std::string{std::get<0>(line)},
+          .file = std::string{std::get<1>(line)},
+          .line = std::get<2>(line),
+          .ns_per_step = shown.own_ns,
+          .peers_ns_per_step = shown.peers_ns,
+          .samples = shown.samples};
 }
 
 std::optional<SlowCode> CodeOfPeers::slow_code(std::size_t own, const SlowCodeLimits& limits) const {
@@ -107,10 +111,30 @@ std::optional<SlowCode> slow_code(const RankCode& own, std::span<const RankCode>
   return CodeOfPeers{codes, phases}.slow_code(0, {.least_ns = least_ns});
 }
 
+namespace {
+
+/// The power of ten below the uncertainty of a time from n samples, which is √n samples.
+nanoseconds resolution_of(const SlowCode& code) {
+  const double uncertain =
+      static_cast<double>(code.ns_per_step) / std::sqrt(static_cast<double>(std::max<std::int64_t>(1, code.samples)));
+  std::int64_t resolution = 1;
+  while (static_cast<double>(resolution) * 10 <= uncertain) resolution *= 10;
+  return nanoseconds{resolution};
+}
+
+}  // namespace
+
 std::string slow_code_text(const SlowCode& code) {
-  return format("{} ({}:{}), which takes {} per step on this rank, and {} on its peers", code.function, code.file,
-                code.line, duration_text(code.ns_per_step),
-                code.peers_ns_per_step == 0 ? "nothing" : duration_text(code.peers_ns_per_step));
+  const nanoseconds resolution = resolution_of(code);
+  const nanoseconds own{code.ns_per_step};
+  const nanoseconds of_peers{code.peers_ns_per_step};
+  std::string peers = "about " + axis_text(of_peers, resolution, own);
+  if (of_peers.count() == 0)
+    peers = "nothing";
+  else if (2 * of_peers < resolution)
+    peers = "almost nothing";
+  return format("{} ({}:{}), which takes about {} per step on this rank (from {}), and {} on its peers", code.function,
+                code.file, code.line, axis_text(own, resolution, own), counted(code.samples, "sample"), peers);
 }
 
 }  // namespace rankscope::analyzer

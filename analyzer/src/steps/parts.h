@@ -11,7 +11,7 @@
 
 namespace rankscope::analyzer {
 
-/// "Steps taken from step spans: 20 complete, 0 partial; 1 warm-up step left out." (metrics.md 1)
+/// "Steps taken from step spans: 20 complete, 0 partial; 1 warm-up step left out, 19 counted." (metrics.md 1)
 [[nodiscard]] std::string steps_source(const StepsSection& steps);
 /// How unequal the steps are, as far as there is room for it.
 enum class StepSpread : std::uint8_t { none, without_jitter, all };

@@ -34,7 +34,11 @@ std::string steps_text(const StepsSection& steps, StepSpread spread) {
   const auto in_sums = size_of(counted_steps(steps));
   if (in_sums != size_of(steps.steps)) text += format(" ({} of them counted)", in_sums);
   text += format(" of {}", duration_text(steps.median_ns));
-  if (in_sums < 2 || spread == StepSpread::none) return text;
+  if (in_sums < 2) return text;
+  if (spread == StepSpread::none) {
+    const bool far = std::abs(steps.mean_ns - steps.median_ns) * 10 > steps.median_ns;
+    return far ? text + format(" (median; mean {})", duration_text(steps.mean_ns)) : text;
+  }
   // A few long steps are in the mean only, which other sections use.
   const bool skewed = std::abs(steps.mean_ns - steps.median_ns) * 20 > steps.median_ns;
   const std::string mean = skewed ? format("median; mean {}, ", duration_text(steps.mean_ns)) : std::string{};
@@ -50,8 +54,9 @@ std::string steps_text(const StepsSection& steps, StepSpread spread) {
 std::string steps_source(const StepsSection& steps) {
   const auto complete = std::ranges::count_if(steps.steps, &Step::complete);
   const auto warm_up = std::ranges::count_if(steps.steps, &Step::warm_up);
-  auto text = format("Steps taken from {}: {} complete, {} partial; {} left out.", printable(steps.source), complete,
-                     static_cast<std::int64_t>(steps.steps.size()) - complete, counted(warm_up, "warm-up step"));
+  auto text = format("Steps taken from {}: {} complete, {} partial; {} left out, {} counted.", printable(steps.source),
+                     complete, size_of(steps.steps) - complete, counted(warm_up, "warm-up step"),
+                     size_of(counted_steps(steps)));
   if (steps.leftovers_ns > 0 && !steps.steps.empty())
     text += format(
         " Step {} begins {} after its mark: until then, the device was still running work launched before the "

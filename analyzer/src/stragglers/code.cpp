@@ -56,14 +56,22 @@ bool is_in(const CodeLine& line, std::span<const CodePhase> phases) {
 
 /// All lines of a function, or one of them alone.
 enum class Extent : std::uint8_t { line, function };
-/// What one rank spends in code per step, in these phases.
-std::int64_t time_in(const SlowCode& code, Extent extent, const RankCode& rank, std::span<const CodePhase> phases) {
-  std::int64_t ns = 0;
-  for (const CodeLine& line : rank.lines)
-    if (line.function == code.function && line.file == code.file &&
-        (extent == Extent::function || line.line == code.line) && is_in(line, phases))
-      ns += line.ns;
-  return rank.per_step(ns);
+/// What one rank spends in code, in these phases.
+struct TimeInCode {
+  std::int64_t ns_per_step = 0;
+  std::int64_t samples = 0;
+};
+TimeInCode time_in(const SlowCode& code, Extent extent, const RankCode& rank, std::span<const CodePhase> phases) {
+  TimeInCode sum;
+  for (const CodeLine& line : rank.lines) {
+    const bool is_meant = line.function == code.function && line.file == code.file &&
+                          (extent == Extent::function || line.line == code.line) && is_in(line, phases);
+    if (!is_meant) continue;
+    sum.ns_per_step += line.ns;
+    sum.samples += line.samples;
+  }
+  sum.ns_per_step = rank.per_step(sum.ns_per_step);
+  return sum;
 }
 
 /// A function that was found in one phase counts in the others of its thread, too: some of it runs operators.
@@ -72,13 +80,14 @@ void add_other_phases(const RankCode& own, std::span<const RankCode> peers, std:
   constexpr std::array thread{CodePhase::host, CodePhase::compute, CodePhase::data};
   if (std::ranges::find(found_in, CodePhase::worker) != found_in.end()) return;
   const Extent extent =
-      time_in(code, Extent::line, own, found_in) == code.ns_per_step ? Extent::line : Extent::function;
+      time_in(code, Extent::line, own, found_in).ns_per_step == code.ns_per_step ? Extent::line : Extent::function;
   std::vector<std::int64_t> of_peers;
-  for (const RankCode& peer : peers) of_peers.push_back(time_in(code, extent, peer, thread));
-  const std::int64_t ns = time_in(code, extent, own, thread);
+  for (const RankCode& peer : peers) of_peers.push_back(time_in(code, extent, peer, thread).ns_per_step);
+  const TimeInCode mine = time_in(code, extent, own, thread);
   const std::int64_t peers_ns = median(of_peers);
-  if (ns - peers_ns < least_ns) return;  // the peers spend as much, in other phases
-  code.ns_per_step = ns;
+  if (mine.ns_per_step - peers_ns < least_ns) return;  // the peers spend as much, in other phases
+  code.ns_per_step = mine.ns_per_step;
+  code.samples = mine.samples;
   code.peers_ns_per_step = peers_ns;
 }
 

@@ -82,10 +82,18 @@ std::string not_compared_text(const Run& run, std::span<const PeerClass* const> 
                 ranks_text(without_peers));
 }
 
-std::string few_steps_doubt(std::size_t steps) {
+std::string few_steps_doubt(const StepsSection& section) {
+  const std::size_t steps = counted_steps(section).size();
   if (steps >= least_steps) return {};
-  return format("only {} ({} are needed, {} for a firm verdict)", counted(steps, "complete step"), least_steps,
-                few_steps);
+  std::string text =
+      format("only {} ({} are needed, {} for a firm verdict)", counted(steps, "counted step"), least_steps, few_steps);
+  const auto is_warm_up = [](const Step& step) { return step.complete && step.warm_up; };
+  const auto warm_up = std::ranges::count_if(section.steps, is_warm_up);
+  if (warm_up > 0)
+    text += format(", since {} of {} {} warm-up; record more steps, or use --include-warmup", warm_up,
+                   counted(std::ranges::count_if(section.steps, &Step::complete), "complete step"),
+                   warm_up == 1 ? "is" : "are");
+  return text;
 }
 
 /// Waiting that was not recorded; empty if nothing shows that there is any.
@@ -175,7 +183,7 @@ Section<StragglersSection> find_stragglers(const Run& run, const Section<StepsSe
   }
   section.last_arrivals = summary_of(facts.arrivals, run.ranks());
   section.compared = comparisons_text(compared, counted_steps(*steps).size());
-  if (const std::string few = few_steps_doubt(counted_steps(*steps).size()); !few.empty()) section.cannot_tell = few;
+  if (std::string few = few_steps_doubt(*steps); !few.empty()) section.cannot_tell = std::move(few);
   if (section.cannot_tell.empty()) section.cannot_tell = not_compared_text(run, compared);
   if (section.cannot_tell.empty() && others) section.cannot_tell = doubt_by_waits(run, *rows);
   if (section.cannot_tell.empty() && others) section.cannot_tell = doubt_by_noise(section, crowded);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "rules/severity.h"
 #include "stragglers/parts.h"
@@ -20,10 +21,28 @@ std::string why_no_gain(const Section<WhatIfSection>& replay, const Straggler& r
   return found->why_unknown;
 }
 
+/// The mean saving in those replayed steps in which the row is slow; not set if none of these was replayed. In the
+/// other steps, too, the replay may save something, which is no gain of these.
+std::optional<std::int64_t> saved_while_slow(const WhatIfSection& replay, const RankReplay& rank,
+                                             const Straggler& row) {
+  std::int64_t sum = 0;
+  std::int64_t steps = 0;
+  for (std::size_t i = 0; i < rank.saved_ns.size(); ++i) {
+    const std::int64_t index = replay.first_step + static_cast<std::int64_t>(i);
+    if ((row.since_step && index < *row.since_step) || (row.until_step && index > *row.until_step)) continue;
+    sum += rank.saved_ns[i];
+    ++steps;
+  }
+  return steps > 0 ? std::optional{std::max<std::int64_t>(0, sum / steps)} : std::nullopt;
+}
+
 void set_gain(const WhatIfSection& replay, std::int64_t steps, Straggler& row) {
   const auto found = std::ranges::find(replay.ranks, row.rank, &RankReplay::rank);
   row.gain_ns_per_step = std::max<std::int64_t>(0, replay.replayed_ns - *found->without_rank_ns);
-  row.gain_ns_while_slow = row.slow_steps > 0 ? row.gain_ns_per_step * steps / row.slow_steps : 0;
+  row.gain_ns_while_slow = 0;
+  if (row.slow_steps > 0)
+    row.gain_ns_while_slow =
+        saved_while_slow(replay, *found, row).value_or(row.gain_ns_per_step * steps / row.slow_steps);
 }
 
 /// Slow ranks of each class, by its number.

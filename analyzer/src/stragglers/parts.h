@@ -57,7 +57,7 @@ inline constexpr std::string_view data_loader_advice =
                                             bool of_steps);
 /// What could be hidden, for "Cannot tell ...": "whether a rank is slow".
 [[nodiscard]] std::string_view question_of(const Report& report);
-/// "Cannot tell whether a rank is slow: only 2 complete steps (...)."; empty if nothing hides one.
+/// "Cannot tell whether a rank is slow: only 2 counted steps (...)."; empty if nothing hides one.
 [[nodiscard]] std::string doubt_sentence(const Report& report);
 /// "Rank 3, which is not shown, is slow from step 9 on (1.50 x): it computes more slowly than its peers."; empty if no
 /// slow rank is left out.

@@ -35,14 +35,16 @@ std::string in_steps_text(const Report& report) {
 /// Ranks, steps and length in one line; how unequal steps are is left out where it has no room.
 std::string size_line(const Report& report) {
   const std::string of = ranks_text(report);
-  const std::string recorded = format(" · {} recorded by {}{}", duration_text(report.duration_ns),
-                                      printable(report.source), in_steps_text(report));
-  std::string line;
+  const std::string recorded =
+      format(" · {} recorded by {}", duration_text(report.duration_ns), printable(report.source));
+  const auto steps = [&report](StepSpread spread) {
+    return report.steps ? steps_text(*report.steps, spread) : std::string{};
+  };
   for (const StepSpread spread : {StepSpread::all, StepSpread::without_jitter, StepSpread::none}) {
-    line = of + (report.steps ? steps_text(*report.steps, spread) : "") + recorded;
+    const std::string line = of + steps(spread) + recorded + in_steps_text(report);
     if (display_width(line) <= page_width - 2) return line;
   }
-  return shortened(line, page_width - 2);
+  return shortened(of + steps(StepSpread::none) + recorded, page_width - 2);
 }
 
 }  // namespace

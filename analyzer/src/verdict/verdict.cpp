@@ -51,6 +51,13 @@ std::string growth_of(const Straggler& row, bool partly) {
                 partly ? "of these steps" : "step");
 }
 
+/// Why a saving is larger than what the rank loses by its own time; empty if it is not.
+std::string why_more_text(const Straggler& row, std::int64_t gain_ns) {
+  if (row.persistence == Persistence::transient || gain_ns <= row.lag_ns_per_step + row.lag_ns_per_step / 20) return {};
+  return format(" The saving can exceed {}, because the replay also shortens the rank's transfers and delays{}.",
+                duration_text(row.lag_ns_per_step), row.on_average ? "" : " and takes means instead of medians");
+}
+
 /// By how much, and what a fix saves.
 std::string size_sentence(const Report& report, const Straggler& row) {
   const std::int64_t mean_ns = mean_step_ns(report);
@@ -71,7 +78,8 @@ std::string size_sentence(const Report& report, const Straggler& row) {
   if (const std::string more = together_text(row); !more.empty())
     sentence += format("; {}{}", more, share_of(row.together->ns_per_step, mean_ns));
   if (!row.why_no_gain.empty()) sentence += format(". The saving is unknown: {}", printable(row.why_no_gain));
-  return sentence + ".";
+  const bool while_slow = partly && row.gain_ns_while_slow > 0;
+  return sentence + "." + why_more_text(row, while_slow ? row.gain_ns_while_slow : row.gain_ns_per_step);
 }
 
 Tone tone_of(FindingSeverity severity) { return severity >= FindingSeverity::major ? Tone::bad : Tone::warning; }

@@ -75,10 +75,12 @@ std::string render_what_if_text(const WhatIfAnswer& answer, Colour colour) {
   add_row(table, answer, answer.alone.empty() ? words_of(answer.together) : "all together", answer.together);
   page.table(table);
   page.paragraph(
-      format("The prediction changes the length of {} (operations, host times, transfers and delays): {} in total.",
-             counted(answer.together.changed, "item"),
-             answer.together.saved_ns >= 0 ? duration_text(answer.together.saved_ns) + " less"
-                                           : duration_text(-answer.together.saved_ns) + " more"),
+      format(
+          "The prediction changes the length of {} (operations, host times, transfers and delays). Added up over all "
+          "ranks and steps, they take {}. How much a step saves depends on which of them it waits for.",
+          counted(answer.together.changed, "item"),
+          answer.together.saved_ns >= 0 ? duration_text(answer.together.saved_ns) + " less"
+                                        : duration_text(-answer.together.saved_ns) + " more"),
       Tone::faint);
   page.paragraph(format("These times come from a replay of the recording (error {:.1f} %). {}",
                         100 * answer.replay_error, not_modelled),

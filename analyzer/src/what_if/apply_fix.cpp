@@ -55,6 +55,23 @@ std::vector<bool> spans_meant(const Run& run, const IsMeant& is_meant) {
   return meant;
 }
 
+/// As collectors/python/rankscope_stacks.py writes them: "prepare_batch train.py:6".
+constexpr std::string_view lane_of_stacks = "python stacks";
+
+/// The rank on which samples of Python code show a function of this name most often.
+std::optional<RankId> most_sampled_on(const Run& run, const std::string& pattern) {
+  std::map<RankId, std::size_t> samples;
+  for (const Mark& mark : run.marks()) {
+    if (!mark.lane.is_set() || run.text(run.lane(mark.lane).name) != lane_of_stacks) continue;
+    const std::string place{run.text(mark.name)};
+    const std::string function = place.substr(0, place.rfind(' '));
+    if (fnmatch(pattern.c_str(), place.c_str(), 0) == 0 || fnmatch(pattern.c_str(), function.c_str(), 0) == 0)
+      ++samples[run.lane(mark.lane).rank];
+  }
+  if (samples.empty()) return std::nullopt;
+  return std::ranges::max_element(samples, {}, [](const auto& one) { return one.second; })->first;
+}
+
 /// "gc", "gc.collect", "Garbage collection", but not "gcd".
 bool names_garbage_collection(std::string_view name) {
   std::string small;
@@ -160,8 +177,17 @@ class Application {
     if (meant == std::ssize(ranks)) return cannot_tell(fix, "the recording has no other ranks to compare with");
     if (lacks_partners()) return cannot_tell(fix, partners_are_unknown);
     const AsOthers found = set_as_others(graph_, peers_, ranks, fixed_.scenario);
-    if (const std::string why = why_not_as_others(graph_, found, ranks); !why.empty()) return cannot_tell(fix, why);
+    if (const std::string why = why_not_as_others(graph_, found, ranks); !why.empty())
+      return cannot_tell(fix, why + (found.compared < enough_compared ? advice_for_stages() : ""));
     return {};
+  }
+
+  /// Ranks of different stages have no counterparts.
+  [[nodiscard]] std::string_view advice_for_stages() const {
+    const std::vector<std::int64_t> stages = stages_of(graph_);
+    if (stages.empty() || std::ranges::min(stages) == std::ranges::max(stages)) return "";
+    return "; for uneven pipeline stages, --fix stage:last predicts the steps with the mean compute time of all stages "
+           "in the last one";
   }
 
   /// "the recording has no rank 7; choose from ranks 0–3": the ranks or hosts that a fix can name.
@@ -183,9 +209,17 @@ class Application {
 
   Result<void> by_name(const Fix& fix, std::optional<double> factor) {
     const std::vector<bool> meant = spans_meant(run_, NamePattern(run_, fix.subject));
-    return scale(fix, factor, [&](const Item& item) {
+    const auto is_meant = [&](const Item& item) {
       return item.work != Work::delay && item.span.is_set() && meant[item.span.index()];
-    });
+    };
+    if (std::ranges::none_of(graph_.items, is_meant))
+      if (const auto rank = most_sampled_on(run_, fix.subject))
+        return fail(
+            ErrorKind::usage,
+            format("--fix {}: this names a sampled Python function, which is not an operation; rank:{} predicts "
+                   "the steps with rank {} as fast as its peers",
+                   fix.text, rank->value, rank->value));
+    return scale(fix, factor, is_meant);
   }
 
   Result<void> garbage_collection(const Fix& fix) {

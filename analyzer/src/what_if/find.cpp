@@ -35,8 +35,8 @@ class WhatIf {
         steps_(static_cast<std::int64_t>(graph.steps.size())) {}
 
   Section<WhatIfSection> section() {
-    const std::vector<std::int64_t> walls = step_walls(graph_, simulate(graph_, measured_));
-    replayed_ = std::accumulate(walls.begin(), walls.end(), std::int64_t{0});
+    walls_ = step_walls(graph_, simulate(graph_, measured_));
+    replayed_ = std::accumulate(walls_.begin(), walls_.end(), std::int64_t{0});
     const std::int64_t measured = measured_ns(graph_);
     const double error = replay_error(replayed_, measured);
     if (std::string why = why_refused(error); !why.empty()) return unavailable(std::move(why));
@@ -51,10 +51,11 @@ class WhatIf {
     section.without_host_delay_ns = std::min(section.replayed_ns, per_step(with_ideal({Work::host, Work::delay})));
     section.partners_unknown = partners_unknown(graph_);
     if (section.knows_partners()) add_without_work(section);
+    add_classes(section);
     section.doubts = doubts_of(graph_);
     add_ranks(section);
     section.why_no_ideal = why_no_ideal(section);
-    if (section.why_no_ideal.empty()) add_slowdowns(section, walls);
+    if (section.why_no_ideal.empty()) add_slowdowns(section);
     std::ranges::sort(section.ranks, {}, &RankReplay::rank);
     if (!section.why_no_ideal.empty())
       section.doubts.push_back(format("The cost of unevenness is not known: {}.", section.why_no_ideal));
@@ -78,15 +79,26 @@ class WhatIf {
                : "";
   }
 
-  void add_slowdowns(WhatIfSection& section, std::span<const std::int64_t> walls) const {
+  void add_slowdowns(WhatIfSection& section) const {
     section.ideal_ns = ideal_total_ / steps_;
     section.slowdown = ratio(replayed_);
     const double mean_ideal = static_cast<double>(ideal_total_) / static_cast<double>(steps_);
-    for (const std::int64_t wall : walls) section.step_slowdowns.push_back(static_cast<double>(wall) / mean_ideal);
+    for (const std::int64_t wall : walls_) section.step_slowdowns.push_back(static_cast<double>(wall) / mean_ideal);
     if (!section.ranks.empty() && *section.slowdown >= least_slowdown) add_shares(section, few_worst(section));
     add_kinds(section);
     add_operations(section);
     add_hosts(section);
+  }
+
+  /// Who is compared with whom; stages do different work, which only a fix of its own evens out.
+  void add_classes(WhatIfSection& section) const {
+    std::map<std::uint32_t, std::size_t> sizes;
+    for (std::uint32_t rank = 0; rank < graph_.ranks.size(); ++rank) ++sizes[peers_.class_of(rank)];
+    section.any_peers = std::ranges::any_of(sizes, [](const auto& one) { return one.second > 1; });
+    section.several_classes = sizes.size() > 1;
+    if (stages_of(graph_).empty()) return;
+    const std::array fixes{Fix{.kind = FixKind::stage, .text = "stage:last", .subject = "last", .factor = {}}};
+    if (const auto fixed = apply_fixes(graph_, peers_, fixes)) section.even_last_stage_ns = per_step(fixed->scenario);
   }
 
   [[nodiscard]] double ratio(std::int64_t total) const {
@@ -156,10 +168,16 @@ class WhatIf {
     row.why_unknown = partners_unknown(graph_) > WhatIfSection::most_partners_unknown
                           ? std::string{partners_are_unknown}
                           : why_not_as_others(graph_, found, chosen);
-    if (row.why_unknown.empty()) row.without_rank_ns = per_step(scenario);
+    if (row.why_unknown.empty()) add_without_rank(scenario, row);
     row.alone_ns = found.alone_ns / steps_;
     row.kept_ns = found.kept_ns / steps_;
     return row;
+  }
+
+  void add_without_rank(const Scenario& scenario, RankReplay& row) const {
+    const std::vector<std::int64_t> walls = step_walls(graph_, simulate(graph_, scenario));
+    row.without_rank_ns = std::accumulate(walls.begin(), walls.end(), std::int64_t{0}) / steps_;
+    for (std::size_t step = 0; step < walls.size(); ++step) row.saved_ns.push_back(walls_[step] - walls[step]);
   }
 
   void add_ranks(WhatIfSection& section) const {
@@ -272,6 +290,7 @@ class WhatIf {
   std::vector<std::uint32_t>
       worst_;  ///< rows of ranks by how much longer than ideal their own work is, the worst first
   std::int64_t steps_;
+  std::vector<std::int64_t> walls_;  ///< of the steps as measured, replayed
   std::int64_t replayed_ = 0;
   std::int64_t ideal_total_ = 1;
 };

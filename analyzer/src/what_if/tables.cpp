@@ -11,7 +11,7 @@
 namespace rankscope::analyzer {
 namespace {
 
-constexpr double least_gain = 0.005;  // of a step: below it a rank has no row of its own
+constexpr double least_gain = 0.005;  // of a step: below it a change has no row of its own
 
 std::string step_words(const WhatIfSection& section) {
   if (section.whole_recording) return "the whole recording";
@@ -29,13 +29,20 @@ void add_row(NotedTable& noted, const WhatIfSection& section, const std::string&
                               {format("{:.1f} %", 100 * share), share >= 0.02 ? Tone::warning : Tone::plain}});
 }
 
+bool is_worth_a_row(const WhatIfSection& section, std::int64_t ns) {
+  return static_cast<double>(section.replayed_ns - ns) >= least_gain * static_cast<double>(section.replayed_ns);
+}
+
+/// What the ideal evens out: ranks that do different work, such as those of pipeline stages, keep their own.
+std::string_view between_what(const WhatIfSection& section) {
+  return section.any_peers ? "between peers and between steps" : "between steps";
+}
+
 /// Ranks whose own slowness costs something, the worst first.
 std::vector<const RankReplay*> costly_ranks(const WhatIfSection& section) {
   std::vector<const RankReplay*> ranks;
   for (const RankReplay& rank : section.ranks)
-    if (rank.without_rank_ns && static_cast<double>(section.replayed_ns - *rank.without_rank_ns) >=
-                                    least_gain * static_cast<double>(section.replayed_ns))
-      ranks.push_back(&rank);
+    if (rank.without_rank_ns && is_worth_a_row(section, *rank.without_rank_ns)) ranks.push_back(&rank);
   std::ranges::stable_sort(ranks, {}, [](const RankReplay* rank) { return *rank->without_rank_ns; });
   return ranks;
 }
@@ -49,12 +56,15 @@ NotedTable predictions(const WhatIfSection& section, std::size_t most) {
   for (const RankReplay* rank : std::span{ranks}.first(ranks.size() - noted.left_out.rows))
     add_row(noted, section, format("rank {} as fast as its peers", rank->rank.value), *rank->without_rank_ns);
   if (!section.ranks.empty() && section.ideal_ns)
-    add_row(noted, section, "no unevenness between ranks and steps", *section.ideal_ns);
+    add_row(noted, section, format("no unevenness {}", between_what(section)), *section.ideal_ns);
+  if (section.even_last_stage_ns && is_worth_a_row(section, *section.even_last_stage_ns))
+    add_row(noted, section, "last stage with the mean compute of all stages", *section.even_last_stage_ns);
   const auto is_transfer = [](const KindSlowdown& kind) { return kind.kind == "comm"; };
   if (section.ideal_network_ns && std::ranges::any_of(section.kinds, is_transfer))
     add_row(noted, section, "transfers take no time", *section.ideal_network_ns);
   if (section.without_host_delay_ns < section.replayed_ns)  // evened out, a host may take others longer
-    add_row(noted, section, "host as fast as in its usual steps", section.without_host_delay_ns);
+    add_row(noted, section, format("host time at its mean over {}steps", section.any_peers ? "peers and " : ""),
+            section.without_host_delay_ns);
   return noted;
 }
 
@@ -96,10 +106,15 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
   NotedTable noted = predictions(section, most);
   if (section.slowdown && *section.slowdown >= 1.005) {
     const std::string kinds = kinds_text(section);
-    noted.notes.push_back(format("With uneven work, steps take {:.2f} times as long as they would with even work{}{}.",
-                                 *section.slowdown,
+    noted.notes.push_back(format("Steps take {:.2f} times as long as they would without unevenness {}{}{}.",
+                                 *section.slowdown, between_what(section),
                                  kinds.empty() ? "" : "; if only one kind of work were uneven: ", kinds));
   }
+  if (section.ideal_ns && section.several_classes)
+    noted.notes.emplace_back(section.any_peers
+                                 ? "Only peers, which are ranks that do equal work, are compared: differences between "
+                                   "pipeline stages and other ranks with different work remain."
+                                 : "No two ranks do equal work, so differences between ranks remain.");
   if (const std::string uneven = operations_text(section); !uneven.empty())
     noted.notes.push_back(
         format("If only one operation or host were uneven, steps would be longer by these factors: {}.", uneven));

@@ -181,6 +181,21 @@ TEST(Steps, WarmUpStaysWhenAskedFor) {
   EXPECT_TRUE(steps_of(slow_start, options).section->counted(0));
 }
 
+TEST(Steps, AMeanFarFromTheMedianIsAlwaysSaid) {
+  StepsSection section;
+  for (const std::int64_t ms : {200, 258, 1500})
+    section.steps.push_back({std::ssize(section.steps), {}, ms * 1'000'000, true, false});
+  section.median_ns = 258'000'000;
+  section.mean_ns = 280'000'000;
+  EXPECT_EQ(steps_text(section, StepSpread::none), " · 3 steps of 258 ms");
+  section.mean_ns = 785'000'000;
+  EXPECT_EQ(steps_text(section, StepSpread::none), " · 3 steps of 258 ms (median; mean 785 ms)");
+  section.source = "step spans";
+  section.steps.front().warm_up = true;
+  EXPECT_EQ(steps_source(section),
+            "Steps taken from step spans: 3 complete, 0 partial; 1 warm-up step left out, 2 counted.");
+}
+
 TEST(Steps, OfFewTheShortestAndTheLongestAreShown) {
   StepsSection section;
   for (const std::int64_t ms : {346, 365, 346, 344, 336})

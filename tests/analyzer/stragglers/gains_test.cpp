@@ -40,6 +40,18 @@ TEST(StragglerGains, GainWhatTheReplaySaves) {
   EXPECT_EQ(row.severity, FindingSeverity::critical);
 }
 
+TEST(StragglerGains, OfTheStepsInWhichTheyAreSlowLeaveOutWhatIsSavedInOthers) {
+  WhatIfSection replay = replay_without_rank_2(70);
+  replay.first_step = 4;
+  replay.ranks[0].saved_ns = {20, 20, 40, 40};  // of steps 4 to 7
+  Straggler row;
+  row.since_step = 6;
+  row.slow_steps = 2;
+  row = replayed(replay, std::move(row));
+  EXPECT_EQ(row.gain_ns_per_step, 30);
+  EXPECT_EQ(row.gain_ns_while_slow, 40);
+}
+
 TEST(StragglerGains, ThatCostTheJobNextToNothingAreNotCritical) {
   const Straggler row = with_gain_of(replay_without_rank_2(99));
   EXPECT_EQ(row.gain_ns_per_step, 1);

@@ -153,7 +153,7 @@ TEST(Verdict, WithOneRankOfManyAHintOfThatRankIsNotLost) {
 TEST(Verdict, SaysOnceHowManyRanksWereRecorded) {
   const auto sentences = verdict_sentences(report_on(2, 128, 620'000, 2));
   EXPECT_THAT(sentences, Contains("Only 2 of 128 ranks were recorded.").Times(1));
-  EXPECT_THAT(sentences, Contains("Cannot tell whether a rank is slow: only 2 complete steps (5 are needed, 25 for a "
+  EXPECT_THAT(sentences, Contains("Cannot tell whether a rank is slow: only 2 counted steps (5 are needed, 25 for a "
                                   "firm verdict)."));
   EXPECT_THAT(sentences, Each(Not(HasSubstr("DATA QUALITY")))) << "nothing of what was given was lost";
 }
@@ -225,7 +225,7 @@ TEST(Verdict, RefersToMissingSectionsOnlyIfThereAreAny) {
 
 TEST(Verdict, OfTooFewStepsSaysWhichOfTwoRanksMostlyArrivedLast) {
   Report report = clean_report(*sample_run());
-  report.stragglers->cannot_tell = "only 2 complete steps";
+  report.stragglers->cannot_tell = "only 2 counted steps";
   report.stragglers->last_arrivals = {};
   report.stragglers->last_arrivals.ranks = {{RankId{1}, 4}, {RankId{0}, 1}};
   report.stragglers->last_arrivals.counted = 5;
@@ -274,7 +274,7 @@ TEST(Verdict, ASharesSizeIsUnknownForRanksWithoutSteps) {
 
 TEST(Verdict, WithASlowRankTheQuestionIsWhetherOthersAreSlowToo) {
   Report report = slow_report(*sample_run());
-  report.stragglers->cannot_tell = "only 2 complete steps (5 are needed, 25 for a firm verdict)";
+  report.stragglers->cannot_tell = "only 2 counted steps (5 are needed, 25 for a firm verdict)";
   EXPECT_THAT(verdict_sentences(report), Contains("Cannot tell whether other ranks are slow, too: only 2 complete "
                                                   "steps (5 are needed, 25 for a firm verdict)."));
 }

@@ -1,6 +1,7 @@
 // What can be asked for, and what is refused in words.
 #include "what_if/fix.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analyzer/replay/replayed.h"
@@ -9,6 +10,8 @@
 
 namespace rankscope::analyzer::replay {
 namespace {
+
+using ::testing::HasSubstr;
 
 std::string refusal(std::string_view text) {
   const auto fix = parse_fix(text);
@@ -86,6 +89,39 @@ TEST(Fix, OfARankWithoutPeersCannotBeTold) {
   EXPECT_EQ(error.message,
             "cannot tell what --fix rank:1 would save: less than half of the rank's work has a counterpart on its "
             "peers");
+}
+
+TEST(Fix, OfARankOfAPipelineNamesTheFixForStages) {
+  Replayed replayed{R"(
+@run clock=same_host clock_error=0
+@group dp 0,1
+@rank 0 meta.stage=0
+@rank 1 meta.stage=1
+0 step 0 100 step index=0
+0 forward 0 40 forward
+0 wait 40 100 wait
+0 comm 40 100 allreduce group=dp seq=0 enqueued=40 on=main
+1 step 0 100 step index=0
+1 forward 0 80 forward
+1 wait 80 100 wait
+1 comm 80 100 allreduce group=dp seq=0 enqueued=80 on=main
+)"};
+  replayed.classes = {0, 1};
+  EXPECT_THAT(refusal_of(replayed, "rank:1").message, HasSubstr("--fix stage:last"));
+}
+
+TEST(Fix, OfASampledFunctionIsRefusedAndNamesTheRank) {
+  const Replayed replayed{std::string{two_ranks} +
+                          "@lane 1 \"python stacks\" kind=thread number=9\n"
+                          "1 mark 20 \"prepare train.py:6\" lane=\"python stacks\" ns=10\n"};
+  for (const char* fix : {"op:prep*", "op:prepare*0.5", "remove:prepare"}) {
+    const Error error = refusal_of(replayed, fix);
+    EXPECT_EQ(error.kind, ErrorKind::usage);
+    EXPECT_EQ(error.message,
+              format("--fix {}: this names a sampled Python function, which is not an operation; rank:1 predicts the "
+                     "steps with rank 1 as fast as its peers",
+                     fix));
+  }
 }
 
 TEST(Fix, OfARankIsRefusedForTheReasonsOfTheReport) {

@@ -14,6 +14,7 @@
 namespace rankscope::analyzer::replay {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -245,6 +246,31 @@ TEST(WhatIf, OfARankWithoutPeersIsNotTold) {
   const auto section = what_if_of(replayed);
   ASSERT_TRUE(section);
   for (const RankReplay& rank : section->ranks) EXPECT_FALSE(rank.without_rank_ns) << rank.rank.value;
+  EXPECT_FALSE(section->any_peers);
+  EXPECT_TRUE(section->several_classes);
+}
+
+/// All text of the table, row by row, and of its notes.
+std::string text_of(const WhatIfSection& section) {
+  Report report;
+  report.what_if = section;
+  std::string text;
+  for (const NotedTable& noted : what_if_tables(report, 10)) {
+    for (const auto& row : noted.table.rows) text += row.front().text + "\n";
+    for (const std::string& note : noted.notes) text += note + "\n";
+  }
+  return text;
+}
+
+TEST(WhatIf, SaysBetweenWhomWorkIsEvenedOut) {
+  EXPECT_THAT(text_of(*what_if_of(Replayed{two_ranks})),
+              AllOf(HasSubstr("no unevenness between peers and between steps\n"), Not(HasSubstr("Only peers"))));
+  Replayed stages{two_ranks};
+  stages.classes = {0, 1};
+  const std::string text = text_of(*what_if_of(stages));
+  EXPECT_THAT(text, HasSubstr("no unevenness between steps\n"));
+  EXPECT_THAT(text, HasSubstr("No two ranks do equal work, so differences between ranks remain.\n"));
+  EXPECT_THAT(text, Not(HasSubstr("stage")));
 }
 
 TEST(WhatIf, TellsTheLastStageAndTheHostsApart) {
@@ -264,6 +290,8 @@ TEST(WhatIf, TellsTheLastStageAndTheHostsApart) {
 )"});
   ASSERT_TRUE(section) << section.error().why;
   EXPECT_DOUBLE_EQ(section->last_stage.value(), 1);
+  EXPECT_EQ(section->even_last_stage_ns, 80) << "60 of compute, 20 of transfer";
+  EXPECT_THAT(text_of(*section), HasSubstr("last stage with the mean compute of all stages\n"));
   ASSERT_EQ(section->hosts.size(), 2U);
   EXPECT_EQ(section->hosts[0].name, "b");
   EXPECT_DOUBLE_EQ(section->hosts[0].slowdown, 1.25);

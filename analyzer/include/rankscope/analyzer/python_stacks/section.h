@@ -49,6 +49,7 @@ struct SlowCode {
   std::int64_t peers_ns_per_step = 0;  ///< median of the peers
   double share = 0;                    ///< of an average step
   double peers_share = 0;
+  std::int64_t samples = 0;  ///< on this rank
   bool operator==(const SlowCode&) const = default;
 };
 

@@ -97,7 +97,7 @@ struct StragglersSection {
   std::vector<Straggler> rows;  ///< severity minor and above, worst first
   std::string compared;         ///< "Each rank is compared with 3 peers; ..."
   double chance_slowdown = 1;   ///< up to which the want of CPUs explains that a rank is slower (9.10)
-  std::string cannot_tell;      ///< why, where noise or too few steps hide slowdowns: "only 2 complete steps (...)"
+  std::string cannot_tell;      ///< why, where noise or too few steps hide slowdowns: "only 2 counted steps (...)"
   LastArrivals last_arrivals{};
   std::optional<double> smallest_detectable;  ///< slowdown in two thirds of the steps that would be found (9.2)
 };

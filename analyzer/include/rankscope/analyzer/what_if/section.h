@@ -32,6 +32,7 @@ struct RankReplay {
   std::string why_unknown{};                      ///< set where nothing shows what a rank like its peers would save
   std::int64_t alone_ns = 0;  ///< of its work per step: what no peer has, beyond what peers have and it lacks
   std::int64_t kept_ns = 0;   ///< of that: what keeps its length in without_rank_ns
+  std::vector<std::int64_t> saved_ns{};  ///< of each replayed step by without_rank_ns; empty where that is not set
 };
 
 /// Why nothing is predicted of a network that takes no time.
@@ -49,7 +50,7 @@ struct WhatIfSection {
   std::int64_t measured_ns = 0;
   std::int64_t replayed_ns = 0;
   double replay_error = 0;
-  std::optional<std::int64_t> ideal_ns{};  ///< without unevenness between ranks and steps (12.4)
+  std::optional<std::int64_t> ideal_ns{};  ///< without unevenness between peers and steps (12.4)
   std::optional<double> slowdown{};        ///< replayed / ideal
   std::string why_no_ideal{};              ///< set where these are not known, nor any other slowdown
   // Not set: partners_unknown is above its limit.
@@ -57,6 +58,9 @@ struct WhatIfSection {
   std::optional<std::int64_t> without_data_ns{};     ///< no rank spends time in its loader
   std::optional<std::int64_t> without_traffic_ns{};  ///< neither copies nor transfers take time
   std::int64_t without_host_delay_ns = 0;
+  std::optional<std::int64_t> even_last_stage_ns{};  ///< --fix stage:last; only where there are several stages
+  bool any_peers = true;                             ///< some ranks do equal work
+  bool several_classes = false;                      ///< some ranks do different work, which the ideal leaves as it is
   std::vector<KindSlowdown> kinds;
   std::vector<NamedSlowdown> operations;  ///< those that are most uneven, the largest slowdown first
   std::vector<NamedSlowdown> hosts;       ///< where there are several; the largest first
