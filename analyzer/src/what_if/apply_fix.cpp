@@ -178,7 +178,7 @@ class Application {
     if (lacks_partners()) return cannot_tell(fix, partners_are_unknown);
     const AsOthers found = set_as_others(graph_, peers_, ranks, fixed_.scenario);
     if (const std::string why = why_not_as_others(graph_, found, ranks); !why.empty())
-      return cannot_tell(fix, why + (found.compared < enough_compared ? advice_for_stages() : ""));
+      return cannot_tell(fix, format("{}{}", why, found.compared < enough_compared ? advice_for_stages() : ""));
     return {};
   }
 
