@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
