@@ -74,7 +74,7 @@ constexpr std::array all_rules{
     Rule{"slow_group, slow_link",
          "a group, link, sender or receiver with a lower bus bandwidth than comparable ones, or than it had earlier, "
          "if this costs its ranks at least 2 % of their time",
-         "0.8 / 0.6 / 0.4 of the usual speed", judge_slow_paths, true},
+         "0.8 / 0.6 / 0.4 of the usual speed, and at least 2 % / 10 % / 25 % of the time", judge_slow_paths, true},
     Rule{finding_id::slow_tcp_link,
          "a TCP connection between two ranks on which data waits longer for the network than on other connections",
          "the gain", judge_tcp_links, true},

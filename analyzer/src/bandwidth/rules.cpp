@@ -1,11 +1,15 @@
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 
 #include "bandwidth/parts.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
 #include "rules/severity.h"
 #include "split/row_sums.h"
+#include "stragglers/crowded_hosts.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -49,18 +53,60 @@ std::string paths_of_finding(const SlowPath& path) {
   return text;
 }
 
-std::string_view advice_for(SlowPath::Kind kind) {
+/// What the ranks of a path run on; the rank at the other end of a sender's or receiver's path may be any.
+struct Surroundings {
+  bool accelerators = false;  ///< used by at least one of its ranks
+  bool one_host = false;      ///< all data stays on it
+  bool crowded = false;       ///< its ranks need CPUs that its host does not have
+};
+
+Surroundings surroundings_of(const Run& run, const SlowPath& path, const CrowdedHosts& crowded) {
+  const std::span<const RankId> ends = path.ranks.size() > 1 ? std::span{path.ranks} : run.ranks();
+  std::set<std::string_view> hosts;
+  const auto is_recorded = [&run](RankId rank) { return std::ranges::find(run.ranks(), rank) != run.ranks().end(); };
+  for (const RankId rank : ends) hosts.insert(is_recorded(rank) ? run.text(run.process_of(rank).host) : "");
+  Surroundings around{.one_host = hosts.size() == 1 && !hosts.contains("")};
+  for (const RankId rank : path.ranks) {
+    if (!is_recorded(rank)) continue;
+    around.accelerators |= run.has_accelerator(rank);
+    around.crowded |= crowded.compute_for(rank);
+  }
+  return around;
+}
+
+std::string_view advice_for_group(const Surroundings& around) {
+  if (!around.accelerators)
+    return "Compare the links between these ranks with those between other ranks: check for link errors, congested "
+           "network ports, and the network interface that the job uses.";
+  if (around.one_host)
+    return "Compare the links between these ranks with those between other ranks: check the topology (nvidia-smi "
+           "topo -m), link errors, and how NCCL connects the devices (NCCL_DEBUG=INFO).";
+  return "Compare the links between these ranks with those between other ranks: check the topology (nvidia-smi "
+         "topo -m), link errors, congested network ports, and NCCL's choice of interface (NCCL_DEBUG=INFO).";
+}
+
+std::string_view advice_for(SlowPath::Kind kind, const Surroundings& around) {
+  if (around.crowded)
+    return "Give every rank enough CPUs: run fewer ranks, threads or other programs on its host. Then record again.";
+  if (around.one_host && !around.accelerators)
+    return "The data stay on one host: check what else used its CPUs and its memory in this time.";
   switch (kind) {
     case SlowPath::Kind::group:
-      return "Compare the links between these ranks with those between other ranks: check the topology (nvidia-smi "
-             "topo -m), link errors, congested network ports, and NCCL's choice of interface (NCCL_DEBUG=INFO).";
+      return advice_for_group(around);
     case SlowPath::Kind::link:
       return "Check the link between the two ranks for errors, a reduced speed, and other traffic on the same path.";
     case SlowPath::Kind::sender:
     case SlowPath::Kind::receiver:
-      return "Check the network port of that rank's host for errors, a reduced speed, and other jobs that use it.";
+      return around.one_host
+                 ? "Check the links of that rank's device for errors, a reduced speed, and other jobs that use them."
+                 : "Check the network port of that rank's host for errors, a reduced speed, and other jobs that use it.";
   }
   return "";
+}
+
+/// A low speed alone is not critical: what it costs counts, too.
+FindingSeverity severity_of(const SlowPath& path) {
+  return capped(severity_of(1 - path.ratio, lost_speed_limits), severity_of(path.share, gain_limits));
 }
 
 /// Paths of one kind that became slow in the same step have one cause, probably.
@@ -78,6 +124,7 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
   if (!report.bandwidth || context.everybody.steps == 0) return;
   std::vector<std::pair<SlowPath::Kind, std::vector<RankId>>> reported;
   std::map<std::pair<SlowPath::Kind, std::int64_t>, AlikePaths> alike;
+  const CrowdedHosts crowded{context.run, report.steps ? *report.steps : StepsSection{}};
   for (const SlowPath& path : report.bandwidth->slow) {
     const std::pair what{path.kind, path.ranks};
     if (explained_by_straggler(report, path) || explained_by_tcp_link(report, path)) continue;
@@ -85,11 +132,14 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
     reported.push_back(what);
     Finding finding;
     finding.id = path.kind == SlowPath::Kind::group ? "slow_group" : "slow_link";
-    finding.severity = severity_of(1 - path.ratio, lost_speed_limits);
+    finding.severity = severity_of(path);
     if (finding.severity == FindingSeverity::info) continue;
     finding.title = title_of(path);
     finding.evidence = evidence_of(path);
-    finding.advice = advice_for(path.kind);
+    const Surroundings around = surroundings_of(context.run, path, crowded);
+    if (around.crowded)
+      finding.evidence += format("; {}, so these ranks may be slow because they wait for CPUs", crowded.text());
+    finding.advice = advice_for(path.kind, around);
     finding.gain_ns_per_step = path.cost_ns * context.everybody.ranks / context.everybody.steps;
     if (path.ranks.size() == 1) finding.rank = path.ranks.front();
     finding.subject = paths_of_finding(path);

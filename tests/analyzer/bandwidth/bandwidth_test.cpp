@@ -185,18 +185,18 @@ TEST(Bandwidth, ASlowCellIsALinkARowItsSenderAndAColumnItsReceiver) {
   EXPECT_EQ(receiver->slow[0].kind, SlowPath::Kind::receiver);
 }
 
-/// Whether the rule reports the path although this connection is slow.
-bool is_reported(SlowPath::Kind kind, std::vector<RankId> ranks, const SlowTcpLink& connection) {
-  const auto run = run_of("0 op 0 1000 work\n");
+constexpr std::string_view five_ranks =
+    "0 op 0 1000 work\n1 op 0 1000 work\n2 op 0 1000 work\n3 op 0 1000 work\n4 op 0 1000 work\n";
+
+/// What the rule reports of this path in this run, where this connection is slow.
+std::vector<Finding> judged(std::string_view text, SlowPath path, const SlowTcpLink* connection = nullptr) {
+  const auto run = run_of(text);
   Report report;
+  report.steps = find_steps(*run, ClockTrust{*run}, {}).section;
   report.bandwidth = BandwidthSection{};
-  SlowPath path;
-  path.kind = kind;
-  path.ranks = std::move(ranks);
-  path.ratio = 0.3;
   report.bandwidth->slow.push_back(std::move(path));
   report.tcp_links = TcpLinksSection{};
-  report.tcp_links->slow.push_back(connection);
+  if (connection != nullptr) report.tcp_links->slow.push_back(*connection);
   Usual everybody;
   everybody.total.window_ns = 1'000;
   everybody.steps = everybody.ranks = 1;
@@ -204,7 +204,11 @@ bool is_reported(SlowPath::Kind kind, std::vector<RankId> ranks, const SlowTcpLi
   const RuleContext context{*run, report, options, everybody, everybody, {}, {}};
   std::vector<Finding> findings;
   judge_slow_paths(context, findings);
-  return !findings.empty();
+  return findings;
+}
+
+bool is_reported(SlowPath::Kind kind, std::vector<RankId> ranks, const SlowTcpLink& connection) {
+  return !judged(five_ranks, {.kind = kind, .ranks = std::move(ranks), .ratio = 0.3, .share = 0.5}, &connection).empty();
 }
 
 TEST(Bandwidth, APathIsLeftToTheSlowConnectionOnItAndToNoOther) {
@@ -217,6 +221,47 @@ TEST(Bandwidth, APathIsLeftToTheSlowConnectionOnItAndToNoOther) {
   EXPECT_TRUE(is_reported(SlowPath::Kind::link, {RankId{3}, RankId{5}}, all_to_three));
   EXPECT_TRUE(is_reported(SlowPath::Kind::sender, {RankId{1}}, one_to_three)) << "more than that connection is slow";
   EXPECT_TRUE(is_reported(SlowPath::Kind::sender, {RankId{3}}, one_to_three));
+}
+
+/// Two ranks, on these hosts, whose group is slow for this share of the time.
+std::vector<Finding> judged_group(std::string_view hosts, double share, std::string_view more = {}) {
+  return judged(format("{}0 op 0 1000 work\n1 op 0 1000 work\n{}", hosts, more),
+                {.kind = SlowPath::Kind::group, .ranks = {RankId{0}, RankId{1}}, .ratio = 0.3, .share = share});
+}
+
+TEST(Bandwidth, TheAdviceIsAboutWhatWasRecorded) {
+  constexpr std::string_view one_host = "@process 0 host=n1\n@process 1 host=n1\n";
+  constexpr std::string_view two_hosts = "@process 0 host=n1\n@process 1 host=n2\n";
+  constexpr std::string_view kernels = "0 compute 0 1000 gemm lane=s7\n1 compute 0 1000 gemm lane=s7\n";
+  const auto advice = [](const std::vector<Finding>& findings) { return findings.at(0).advice; };
+  EXPECT_EQ(advice(judged_group(one_host, 0.5)),
+            "The data stay on one host: check what else used its CPUs and its memory in this time.");
+  EXPECT_NE(advice(judged_group(two_hosts, 0.5)).find("network ports"), std::string::npos);
+  EXPECT_EQ(advice(judged_group(two_hosts, 0.5)).find("NCCL"), std::string::npos);
+  EXPECT_NE(advice(judged_group(two_hosts, 0.5, kernels)).find("NCCL's choice of interface"), std::string::npos);
+  EXPECT_NE(advice(judged_group(one_host, 0.5, kernels)).find("nvidia-smi"), std::string::npos);
+  EXPECT_EQ(advice(judged_group(one_host, 0.5, kernels)).find("network"), std::string::npos);
+}
+
+TEST(Bandwidth, ASlowGroupThatWaitsForCpusIsNotBlamedOnTheNetwork) {
+  std::string pressure;
+  for (int rank = 0; rank < 2; ++rank)
+    for (int step = 0; step < 4; ++step)
+      pressure += format("{} step {} {} step index={}\n", rank, 250 * step, 250 * (step + 1), step);
+  for (int sample = 0; sample < 20; ++sample) pressure += format("0 counter {} 97 pressure_cpu_percent\n", 50 * sample);
+  const auto findings = judged_group("@process 0 host=n1\n@process 1 host=n1\n", 0.5, pressure);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_NE(findings[0].evidence.find("on host n1, at least one task was waiting for a CPU 97 % of the time, so these "
+                                      "ranks may be slow because they wait for CPUs"),
+            std::string::npos)
+      << findings[0].evidence;
+  EXPECT_TRUE(findings[0].advice.starts_with("Give every rank enough CPUs")) << findings[0].advice;
+}
+
+TEST(Bandwidth, ASlowPathIsAsSevereAsTheTimeThatItCosts) {
+  EXPECT_EQ(judged_group("", 0.02).at(0).severity, FindingSeverity::minor);
+  EXPECT_EQ(judged_group("", 0.12).at(0).severity, FindingSeverity::major);
+  EXPECT_EQ(judged_group("", 0.3).at(0).severity, FindingSeverity::critical);
 }
 
 }  // namespace
