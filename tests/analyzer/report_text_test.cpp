@@ -335,6 +335,10 @@ TEST(Words, PartsAddUpToTheWhole) {
 
 TEST(Words, LongTextBreaksAtSpacesAndLongWordsWhereTheyMust) {
   EXPECT_THAT(wrapped("one two three", 7), ElementsAre("one two", "three"));
+  EXPECT_THAT(wrapped("it took 7.99 ms, or 12 % more", 12), ElementsAre("it took", "7.99 ms, or", "12 % more"))
+      << "a number stays with its unit";
+  EXPECT_THAT(wrapped("gaps (≤ 10 µs)", 11), ElementsAre("gaps (≤", "10 µs)"));
+  EXPECT_THAT(wrapped("1234 ms", 5), ElementsAre("1234", "ms")) << "there is no room for both";
   EXPECT_THAT(wrapped("abcdefgh", 3), ElementsAre("abc", "def", "gh"));
   EXPECT_THAT(wrapped("", 3), ElementsAre(""));
 }

@@ -27,6 +27,7 @@ TEST(ScaleVerb, SaysWithStatus4WhyItPredictsNothing) {
   EXPECT_EQ(refused.status, 4);
   EXPECT_THAT(refused.err, HasSubstr("give --latency-us and --bandwidth-gbps"));
   EXPECT_THAT(refused.out, HasSubstr("Nothing is predicted"));
+  EXPECT_THAT(refused.out, ::testing::Not(HasSubstr("of the efficiency of"))) << "one run is compared with nothing";
 }
 
 TEST(ScaleVerb, RefusesWrongOptionsWithStatus2) {

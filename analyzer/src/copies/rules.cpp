@@ -65,11 +65,41 @@ std::string calls_text(const Usual& usual, const std::vector<HostCallRow>& rows,
                 counted(usual.mean(calls), "call"), place_of(*most), duration_text(usual.mean(most->ns)));
 }
 
+bool is_pinned(const HostCallRow& row) {
+  return row.call.find("Host") != std::string::npos || row.call.find("Register") != std::string::npos;
+}
+
+/// Calls that recur are a habit of the program: with steps, at least one in two of them; without steps, ten a rank.
+bool recurs(const CopiesSection& copies, std::int64_t calls) {
+  constexpr std::int64_t often = 10;
+  return copies.rank_steps > 0 ? calls >= 2 && 2 * calls >= copies.rank_steps
+                               : calls >= often * std::max<std::int64_t>(1, copies.ranks);
+}
+
+/// By the kind of calls that takes longest; the cause is named only where such calls recur.
+std::string advice_for_allocations(const Report& report) {
+  const CopiesSection& copies = *report.copies;
+  std::int64_t pinned_ns = 0;
+  for (const HostCallRow& row : copies.allocations) pinned_ns += is_pinned(row) ? row.ns : 0;
+  const bool pinned = 2 * pinned_ns > time_of(copies.allocations);
+  std::int64_t calls = 0;
+  for (const HostCallRow& row : copies.allocations) calls += is_pinned(row) == pinned ? row.count : 0;
+  if (!recurs(copies, calls))
+    return format("Only {} of this kind {} recorded, perhaps of the program's start: record later steps, and see whether "
+                  "such calls recur.",
+                  counted(calls, "call"), calls == 1 ? "was" : "were");
+  if (pinned) return "Allocate pinned memory once, and reuse it.";
+  return report.uses_pytorch
+             ? "The caching allocator frees memory and allocates it again: remove calls to empty_cache(), keep shapes "
+               "constant, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."
+             : "Allocate once and reuse the buffers, or use cudaMallocAsync.";
+}
+
 struct HeldUp {
   std::string_view id;
   std::string_view title;
   Call calls = Call::other;
-  std::string_view advice;
+  std::string advice;
 };
 
 /// The gain is the time in which the device had nothing to do meanwhile, at most that of the calls: an upper bound,
@@ -83,7 +113,7 @@ void judge_calls(const RuleContext& context, const HeldUp& what, const std::vect
   findings.push_back({std::string{what.id}, severity,
                       format("{} of the time{}, the device is idle {}", percent_of(usual.share_of_work(idle)),
                              usual.which_time(), what.title),
-                      calls_text(usual, rows, idle), std::string{what.advice}, usual.per_step(idle), std::nullopt,
+                      calls_text(usual, rows, idle), what.advice, usual.per_step(idle), std::nullopt,
                       std::nullopt});
 }
 
@@ -174,10 +204,7 @@ void judge_allocations(const RuleContext& context, std::vector<Finding>& finding
   if (!context.report.copies) return;
   judge_calls(context,
               {finding_id::allocations, "while the host allocates or frees memory", Call::allocation,
-               context.report.uses_pytorch
-                   ? "The caching allocator frees memory and allocates it again: remove calls to empty_cache(), keep "
-                     "shapes constant, or set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True."
-                   : "Allocate once and reuse the buffers, or use cudaMallocAsync."},
+               advice_for_allocations(context.report)},
               context.report.copies->allocations, findings);
 }
 

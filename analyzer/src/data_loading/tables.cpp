@@ -37,7 +37,8 @@ void add_notes(const DataLoadingSection& section, NotedTable& noted) {
     noted.notes.emplace_back(
         "All busy, some, none: how much of the waiting time passed while all, some or none of the workers were "
         "loading. Waiting while all are loading: there are too few workers, or they are too slow. Waiting while none "
-        "is loading: the loaded data arrived late, or the training thread also loads data itself. Ready: the mean "
+        "is loading: the data was already loaded but took long to reach the rank, or the training thread loads data, "
+        "too. Ready: the mean "
         "number of batches that were already loaded when a wait began.");
   if (any_of_kind(section, LoaderWorkers::not_in_recording))
     noted.notes.emplace_back(

@@ -26,7 +26,7 @@ std::string ledger_sentence(const EfficiencySection& section) {
     if (tenths[i] > 0)
       text +=
           format("{}{} {} %", text.empty() ? "" : ", ", words_of(static_cast<LedgerPart>(i)), decimal(tenths[i], 1));
-  return format("All time of the ranks: {}.", text);
+  return format("How the ranks spend their time: {}.", text);
 }
 
 std::string steps_sentence(const EfficiencySection& section) {

@@ -90,7 +90,7 @@ NotedTable waits_table(const HangReport& report, std::size_t most) {
   }
   if (report.waiting.size() > most)
     noted.notes.push_back(
-        format("The JSON (--json FILE) lists {} more.", counted(report.waiting.size() - most, "operation")));
+        format("The JSON (--json FILE) lists {}.", counted(report.waiting.size() - most, "more operation")));
   return noted;
 }
 

@@ -114,8 +114,8 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
   }
   noted.notes.push_back(format(
       "If kernels or copies run at the same time, the column \"ms\" counts this time for each of them. The column "
-      "\"alone ms\" counts it only once: for compute rather than comm, for comm rather than copies, and within one "
-      "class for the kernel or copy that started first. In total: {}{}.",
+      "\"alone ms\" gives each moment to only one of them: to compute first, then to comm, then to copies; among several "
+      "of one class, to the one that started first. In total: {}{}.",
       counted(section.names.size(), "name"),
       section.keys.size() == section.names.size()
           ? ""

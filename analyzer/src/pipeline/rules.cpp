@@ -1,3 +1,5 @@
+#include <span>
+
 #include "pipeline/parts.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
@@ -7,17 +9,28 @@
 namespace rankscope::analyzer {
 namespace {
 
+/// "stage 1"; where it has several parts of the model or its number is not known, "position 1 in the pipeline".
+std::string stage_of(const PipelineSection& section) {
+  const std::int32_t place = section.owner->place;
+  const bool known = place >= 0 && static_cast<std::size_t>(place) < section.places.size();
+  const auto stages = known ? std::span{section.places[static_cast<std::size_t>(place)].stages}
+                            : std::span<const std::int32_t>{};
+  return stages.size() == 1 && stages[0] >= 0 ? format("stage {}", stages[0])
+                                              : format("position {} in the pipeline", place);
+}
+
 std::string advice_for(const PipelineSection& section) {
   if (!section.owner) return "Look at the chart of the schedule: where a hatched part begins, something was late.";
   const AboveTheory& above = section.owner->above;
+  const auto rank = section.owner->rank.value;
   if (above.longer_work_ns >= above.transfer_ns && above.longer_work_ns >= above.host_ns)
-    return "Give the stage that causes most of the excess fewer layers, or find out why its rank is slow; other stages "
-           "wait for it.";
+    return format("Give {} (rank {}) fewer layers, or find out why rank {} is slow; other stages wait for it.",
+                  stage_of(section), rank, rank);
   if (above.transfer_ns >= above.host_ns)
     return "Post receives earlier, so that the data arrive while the rank still computes; place communicating stages "
            "on devices that are close to each other; or send less data.";
-  return "Find out what the host of the rank that causes most of the excess does between two micro-batches: Python, "
-         "logging, synchronizations.";
+  return format(
+      "Find out what the host of rank {} does between two micro-batches: Python, logging, synchronizations.", rank);
 }
 
 }  // namespace
@@ -34,8 +47,8 @@ void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings) 
   finding.id = "pipeline.bubble";
   finding.severity = severity;
   finding.title =
-      format("the pipeline's idle share is {:.0f} percentage points higher than its schedule requires", above * 100);
-  finding.evidence = format("{}: {} idle, {} required by the schedule; {} per step = {}", name_of(*section->schedule),
+      format("the pipeline's bubble is {:.0f} percentage points larger than its schedule requires", above * 100);
+  finding.evidence = format("{}: bubble of {} of the time, {} required by the schedule; {} per step = {}", name_of(*section->schedule),
                             percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
                             duration_text(parts.length_ns), parts_text(parts));
   if (section->owner) {

@@ -25,8 +25,8 @@ std::string shape_text(const PipelineSection& section) {
 }
 
 std::string bubble_text(const PipelineSection& section) {
-  if (!section.bubble_measured.value) return "The idle share is not known: " + section.bubble_measured.why + ".";
-  const std::string measured = format("Idle: {} of the time", percent_text(*section.bubble_measured.value));
+  if (!section.bubble_measured.value) return "The size of the bubble is not known: " + section.bubble_measured.why + ".";
+  const std::string measured = format("Bubble: {} of the time", percent_text(*section.bubble_measured.value));
   if (!section.bubble_theory.value)
     return format("{}. It is not known what the schedule requires: {}.", measured, section.bubble_theory.why);
   return format("{}; the schedule requires {} ({:+.1f} points).", measured, percent_text(*section.bubble_theory.value),
@@ -73,8 +73,8 @@ std::vector<std::string> pipeline_lines(const PipelineSection& section) {
 
 NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
   NotedTable noted{
-      "Pipeline", "ms; forward and backward: medians per micro-batch; longer work, transfers and host: per step",
-      Table{{{"position"}, {"stages"}, {"ranks", Align::left, 30}, {"forward"}, {"backward"}, {"idle"}}, {}},
+      "Pipeline", "ms; forward, backward: medians per micro-batch; last three columns: per step",
+      Table{{{"position"}, {"stages"}, {"ranks", Align::left, 30}, {"forward"}, {"backward"}, {"bubble"}}, {}},
       left_out(section.places.size(), most)};
   if (section.parts)
     for (const char* title : {"longer work", "transfers", "host"}) noted.table.columns.push_back({title});

@@ -77,14 +77,38 @@ std::string shortened_inside(std::string_view text, std::size_t width) {
   return std::string{front}.append("…").append(text);
 }
 
+namespace {
+
+constexpr auto unit_words = std::to_array<std::string_view>(
+    {"%",   "ns",  "µs",   "ms",   "s",    "B",    "kB",  "MB",  "GB", "TB", "KiB", "MiB",  "GiB",   "TiB",     "B/s",
+     "kB/s", "MB/s", "GB/s", "TB/s", "MHz", "GHz", "W", "J", "x", "°C", "FLOP", "GFLOP", "TFLOP", "GFLOP/s", "TFLOP/s",
+     "points"});
+
+/// True where the space lies between a number and its unit: "7.99 ms", "10 µs)".
+bool parts_number_and_unit(std::string_view text, std::size_t space) {
+  if (space == 0 || text[space - 1] < '0' || text[space - 1] > '9') return false;
+  std::string_view word = text.substr(space + 1);
+  word = word.substr(0, word.find(' '));
+  while (!word.empty() && std::string_view{".,;:)"}.find(word.back()) != std::string_view::npos) word.remove_suffix(1);
+  return std::ranges::find(unit_words, word) != unit_words.end();
+}
+
+/// The last space up to `end` at which a line may end; npos: there is none.
+std::size_t last_break(std::string_view text, std::size_t end) {
+  auto space = text.rfind(' ', end);
+  while (space != std::string_view::npos && space > 0 && parts_number_and_unit(text, space))
+    space = text.rfind(' ', space - 1);
+  return space;
+}
+
+}  // namespace
+
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   while (display_width(text) > width) {
     auto end = bytes_in_width(text, width);
-    if (text[end] != ' ') {
-      const auto space = text.rfind(' ', end);
-      if (space != std::string_view::npos && space > 0) end = space;
-    }
+    const auto space = last_break(text, end);
+    if (space != std::string_view::npos && space > 0) end = space;
     lines.emplace_back(text.substr(0, end));
     text.remove_prefix(end);
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

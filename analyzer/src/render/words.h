@@ -26,7 +26,8 @@ namespace rankscope::analyzer {
 /// The same, but what is cut off is in the middle: names that begin alike often differ at their ends.
 [[nodiscard]] std::string shortened_inside(std::string_view text, std::size_t width);
 
-/// Lines of at most `width` columns, broken at spaces; a longer word is broken where it must.
+/// Lines of at most `width` columns, broken at spaces, but not between a number and its
+/// unit if that can be avoided; a longer word is broken where it must.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 /// Lines that a part may have where others take `taken` of `all`: at least one, in which it says that it is cut.

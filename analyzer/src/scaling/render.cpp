@@ -151,6 +151,8 @@ void draw(html::Writer& page, const ScaleAnswer& answer) {
 std::string headline(const ScaleAnswer& answer) {
   if (answer.predicted.empty()) {
     const ScalePoint& last = answer.measured.back();
+    if (answer.measured.size() == 1)
+      return format("A step on {} takes {}.", counted(last.ranks, "rank"), duration_text(last.step_ns));
     return format("A step on {} takes {}, with {} of the efficiency of {}.", counted(last.ranks, "rank"),
                   duration_text(last.step_ns), share(last.efficiency), counted(answer.measured.front().ranks, "rank"));
   }

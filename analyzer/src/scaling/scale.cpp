@@ -210,7 +210,7 @@ class Prediction {
     const bool network = options_.latency_us && options_.bandwidth_gbps;
     const auto leaves_host = [&](std::int64_t ranks) { return ranks > ranks_per_host(); };
     if (ranks_by_host().size() == 1 && !network && std::ranges::any_of(sizes(), leaves_host))
-      return "all ranks were on one host, which shows nothing about a network between hosts: give --latency-us and "
+      return "all ranks were on one host, which shows nothing about a network between hosts; give --latency-us and "
              "--bandwidth-gbps of that network, or --ranks-per-host if more ranks fit on one host";
     return {};
   }

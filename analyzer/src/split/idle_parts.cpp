@@ -35,6 +35,8 @@ constexpr bool parts_in_order() {
 }
 static_assert(parts_in_order(), "the table must follow the enumeration");
 
+}  // namespace
+
 IdlePart part_of(const IdleShare& share) {
   switch (share.detail) {
     case IdleDetail::nothing_followed:
@@ -64,8 +66,6 @@ IdlePart part_of(const IdleShare& share) {
   }
   return IdlePart::late_launch;
 }
-
-}  // namespace
 
 std::vector<IdlePartSum> idle_parts(const Usual& usual) {
   std::vector<IdlePartSum> sums;

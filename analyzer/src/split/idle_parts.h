@@ -30,6 +30,9 @@ struct IdlePartSum {
 /// Idle time except waiting for data, without start-up and the end of whole recordings; the longest part first.
 [[nodiscard]] std::vector<IdlePartSum> idle_parts(const Usual& usual);
 
+/// The part to which a share of idle time belongs.
+[[nodiscard]] IdlePart part_of(const IdleShare& share);
+
 /// What the time was lost to, after a duration: "because the host launched late", "in short gaps (≤ 10 µs)", ...
 [[nodiscard]] std::string_view words_of(IdlePart part);
 /// Why it is not known what a fix would save; empty where the advice on the part removes it.

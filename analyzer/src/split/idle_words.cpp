@@ -5,7 +5,7 @@ namespace rankscope::analyzer {
 std::string_view words_of(const IdleShare& share) {
   switch (share.detail) {
     case IdleDetail::launching:
-      return "launch under way";
+      return "host was in the launch call";
     case IdleDetail::nothing_followed:
       return share.cause == IdleCause::data ? "host waited for data" : "nothing more was launched";
     case IdleDetail::waits_for_event:

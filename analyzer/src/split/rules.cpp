@@ -171,18 +171,18 @@ std::string once_text(const IdleShare& share) {
                 percent_of(static_cast<double>(share.most_ns) / static_cast<double>(share.ns)), *share.most_in_step);
 }
 
-/// "; largest single cause: the host was late in aten::mm, 29.6 ms"; empty where the parts say as much.
-std::string largest_cause(const Usual& usual) {
+/// "; longest within the largest part: the host was late in aten::mm, 29.6 ms"; empty where the part says as much.
+std::string longest_within(IdlePart part, const Usual& usual) {
   const IdleShare* largest = nullptr;
   const auto length = [](const IdleShare& share) { return share.ns - share.outside_ns; };
   for (const IdleShare& share : usual.idle_shares)
-    if (share.cause != IdleCause::data && (largest == nullptr || length(share) > length(*largest))) largest = &share;
+    if (share.cause != IdleCause::data && part_of(share) == part && (largest == nullptr || length(share) > length(*largest))) largest = &share;
   if (largest == nullptr) return {};
   const std::string& where = largest->range.empty() ? largest->call : largest->range;
   const std::string once = usual.steps > usual.ranks ? once_text(*largest) : std::string{};
   if (where.empty() && once.empty()) return {};
   const std::string_view what = words_of(*largest);
-  return format("; largest single cause: {}{}{}{}, {}{}", what.starts_with("host") ? "the " : "", what,
+  return format("; longest within the largest part: {}{}{}{}, {}{}", what.starts_with("host") ? "the " : "", what,
                 where.empty() ? "" : " in ", where, duration_text(usual.mean(length(*largest))), once);
 }
 
@@ -192,7 +192,7 @@ std::string idle_text(const Usual& usual, const std::vector<IdlePartSum>& parts,
   for (const IdlePartSum& sum : parts)
     text +=
         format("{}{} {}", &sum == &parts.front() ? " " : ", ", duration_text(usual.mean(sum.ns)), words_of(sum.part));
-  text += largest_cause(usual);
+  text += longest_within(parts.front().part, usual);
   if (usual.steps == 0)
     text += format("; not counted: {} before the first device work and {} after the last",
                    duration_text(usual.mean(usual.before_work_ns)), duration_text(usual.mean(usual.after_work_ns)));

@@ -203,7 +203,7 @@ void write_steps(Writer& page, const Source& source) {
   const auto columns = step_columns(*report.steps);
   const bool with_lines = have_steps(report);
   const auto rows = with_lines ? all_rows(report) : RankRows{};
-  page.element("p", steps_source(*report.steps) + note_on(columns), {{"class", "faint"}});
+  page.element("p", steps_source(report) + note_on(columns), {{"class", "faint"}});
   write_step_legend(page, report, with_lines);
   {
     const auto plot = plot_of(columns, rows);

@@ -11,8 +11,11 @@
 
 namespace rankscope::analyzer {
 
+struct Report;
+
 /// "Steps taken from step spans: 20 complete, 0 partial; 1 warm-up step left out, 19 counted." (metrics.md 1)
-[[nodiscard]] std::string steps_source(const StepsSection& steps);
+/// and what the recorder itself leaves out. The report must have steps.
+[[nodiscard]] std::string steps_source(const Report& report);
 /// How unequal the steps are, as far as there is room for it.
 enum class StepSpread : std::uint8_t { none, without_jitter, all };
 /// " · 20 steps of 46.2 ms (90 % within 48.1 ms, jitter 1.2 %)"

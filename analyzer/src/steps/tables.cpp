@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "render/words.h"
 #include "steps/find.h"
@@ -51,12 +52,16 @@ std::string steps_text(const StepsSection& steps, StepSpread spread) {
   return text + ")";
 }
 
-std::string steps_source(const StepsSection& steps) {
+std::string steps_source(const Report& report) {
+  const StepsSection& steps = *report.steps;
   const auto complete = std::ranges::count_if(steps.steps, &Step::complete);
   const auto warm_up = std::ranges::count_if(steps.steps, &Step::warm_up);
   auto text = format("Steps taken from {}: {} complete, {} partial; {} left out, {} counted.", printable(steps.source),
                      complete, size_of(steps.steps) - complete, counted(warm_up, "warm-up step"),
                      size_of(counted_steps(steps)));
+  if (std::ranges::find(report.facts, std::pair{std::string{"pytorch_steps"}, std::string{"optimizer"}}) !=
+      report.facts.end())
+    text += " The PyTorch hook does not record the first two optimizer steps.";
   if (steps.leftovers_ns > 0 && !steps.steps.empty())
     text += format(
         " Step {} begins {} after its mark: until then, the device was still running work launched before the "

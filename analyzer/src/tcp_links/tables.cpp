@@ -20,7 +20,7 @@ std::vector<NotedTable> tcp_link_tables(const Report& report, std::size_t most) 
     return std::pair{a->backlog_share, a->sent_bytes} > std::pair{b->backlog_share, b->sent_bytes};
   });
   NotedTable noted{
-      "TCP connections", "over the counted steps; data waits while the network does not accept what a rank has to send",
+      "TCP connections", "over the counted steps; data waits until the network accepts it",
       Table{{{"from"}, {"to", Align::left}, {"connections"}, {"sent"}, {"data waited"}, {"speed while data waited"}},
             {}},
       left_out(links.size(), most)};

@@ -21,18 +21,7 @@ bool clocks_apart(const Report& report) {
   return report.clock.method == "wall_clock" && hosts.size() > 1;
 }
 
-/// ", 57.0 ms of it in steps", where that is clearly less than what was recorded: the rest is in no sum.
-std::string in_steps_text(const Report& report) {
-  constexpr std::int64_t percent_of_all = 90;
-  if (!report.steps || report.asked_for.steps) return {};
-  std::int64_t in_steps_ns = 0;
-  for (const Step& step : report.steps->steps)
-    if (step.complete) in_steps_ns += step.wall_ns;
-  const bool nearly_all = in_steps_ns >= report.duration_ns / 100 * percent_of_all;
-  return in_steps_ns == 0 || nearly_all ? std::string{} : format(", {} of it in steps", duration_text(in_steps_ns));
-}
-
-/// Ranks, steps and length in one line; how unequal steps are is left out where it has no room.
+/// Ranks, steps and length, in one line if possible; how unequal steps are is left out where it has no room.
 std::string size_line(const Report& report) {
   const std::string of = ranks_text(report);
   const std::string recorded =
@@ -44,10 +33,20 @@ std::string size_line(const Report& report) {
     const std::string line = of + steps(spread) + recorded + in_steps_text(report);
     if (display_width(line) <= page_width - 2) return line;
   }
-  return shortened(of + steps(StepSpread::none) + recorded, page_width - 2);
+  return of + steps(StepSpread::none) + recorded + in_steps_text(report);
 }
 
 }  // namespace
+
+std::string in_steps_text(const Report& report) {
+  constexpr std::int64_t percent_of_all = 90;
+  if (!report.steps || report.asked_for.steps) return {};
+  std::int64_t in_steps_ns = 0;
+  for (const Step& step : report.steps->steps)
+    if (step.complete) in_steps_ns += step.wall_ns;
+  const bool nearly_all = in_steps_ns >= report.duration_ns / 100 * percent_of_all;
+  return in_steps_ns == 0 || nearly_all ? std::string{} : format(", {} of it in steps", duration_text(in_steps_ns));
+}
 
 void add_brief_head(Page& page, const Report& report, const ReportOptions& options, std::size_t) {
   page.heading("RUN");

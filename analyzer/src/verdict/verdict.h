@@ -26,6 +26,8 @@ struct Verdict {
 void add_verdict(Page& page, const Report& report, const ReportOptions& options);
 /// What was recorded, in a few lines.
 void add_head(Page& page, const Report& report, const ReportOptions& options);
+/// ", 57.0 ms of it in steps", where that is clearly less than what was recorded: the rest is in no sum.
+[[nodiscard]] std::string in_steps_text(const Report& report);
 /// The same in two lines, with its name, date and command, and with what limits the verdict.
 void add_brief_head(Page& page, const Report& report, const ReportOptions& options, std::size_t most);
 

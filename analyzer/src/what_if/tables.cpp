@@ -117,7 +117,7 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
                                  : "No two ranks do equal work, so differences between ranks remain.");
   if (const std::string uneven = operations_text(section); !uneven.empty())
     noted.notes.push_back(
-        format("If only one operation or host were uneven, steps would be longer by these factors: {}.", uneven));
+        format("Steps take longer than with even work if all is even except one operation or host: {}.", uneven));
   // Fixing a part can gain a little more than fixing all; what is far outside of 0 to 1 is no share of it.
   const auto is_share = [](const std::optional<double>& share) { return share && *share >= 0 && *share < 1.01; };
   if (is_share(section.last_stage))

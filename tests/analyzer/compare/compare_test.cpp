@@ -323,6 +323,12 @@ TEST(Compare, RunsOfDifferentJobsAreNotCalledSlowerOrFasterUnlessAskedFor) {
   EXPECT_THAT(render_text(ComparisonView{judged, {}}, Colour::no), HasSubstr("These are not runs of the same job: "));
 }
 
+TEST(Compare, ResultsAndThePlaceOfOneRankAreNotPropertiesOfTheRun) {
+  const auto of = [](const std::string& facts) { return make({.head = "@run clock=same_host " + facts + "\n"}); };
+  const Comparison found = compare_runs(*of("meta.device_cpu_seconds=1.25 meta.pp_rank=0"), *of("meta.stage=1"));
+  EXPECT_TRUE(found.likeness.differences.empty());
+}
+
 /// The words "changed" and "slower" must be rare on runs that differ by chance only.
 TEST(Compare, NoiseIsHardlyEverAFind) {
   constexpr int pairs = 60;

@@ -189,14 +189,14 @@ TEST(Rules, OddStepsOfOthersAreFoundBesideASlowRank) {
 }
 
 TEST(Rules, AllocationsCostNothingWhileTheDeviceIsBusy) {
-  const auto found = [](std::int64_t kernel_end) {
-    std::string text = ten_steps(100'000, [kernel_end](std::int64_t at) {
-      return format("0 runtime {} {} cudaMalloc lane=main\n", at + 10'000, at + 90'000) +
+  const auto found = [](std::int64_t kernel_end, std::string_view call = "cudaMalloc", std::string_view more = {}) {
+    std::string text = ten_steps(100'000, [kernel_end, call](std::int64_t at) {
+      return format("0 runtime {} {} {} lane=main\n", at + 10'000, at + 90'000, call) +
              format("0 runtime {} {} cudaLaunchKernel lane=main\n", at + 95'000, at + 96'000) +
              kernel(at, at + kernel_end, "gemm_bf16_tensorop");
     });
     for (int step = 0; step < 10; ++step) text += format("@link launch {} {}\n", step * 4 + 2, step * 4 + 7);
-    return report_on(text);
+    return report_on(text + std::string{more});
   };
   const Report busy = found(100'000);
   ASSERT_FALSE(busy.copies->allocations.empty());
@@ -205,6 +205,11 @@ TEST(Rules, AllocationsCostNothingWhileTheDeviceIsBusy) {
   const Finding* const finding = find(dry, "allocations");
   ASSERT_NE(finding, nullptr);
   EXPECT_NEAR(static_cast<double>(finding->gain_ns_per_step), 60'000, 8'000) << "from the kernel's end on";
+  EXPECT_EQ(finding->advice, "Allocate once and reuse the buffers, or use cudaMallocAsync.");
+  const Report torch = found(30'000, "cudaMalloc", "0 op 0 1000 aten::empty lane=main\n");
+  EXPECT_NE(find(torch, "allocations")->advice.find("empty_cache"), std::string::npos) << "the calls recur";
+  const Report pinned = found(30'000, "cudaHostAlloc", "0 op 0 1000 aten::empty lane=main\n");
+  EXPECT_EQ(find(pinned, "allocations")->advice, "Allocate pinned memory once, and reuse it.");
 }
 
 TEST(Rules, SharesOfStepsAreNotMixedWithWholeRecordings) {

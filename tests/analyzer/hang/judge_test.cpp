@@ -217,6 +217,24 @@ TEST(HangVerdict, ADeviceThatFinishedLessThanItsPeersIsStuck) {
   EXPECT_EQ(report.roots[0].kind, HangKind::device);
   EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
   EXPECT_EQ(report.roots[0].operation->sequence, 5);
+  EXPECT_NE(report.roots[0].advice.find("the device of rank 1 (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic "
+                                        "on it."),
+            std::string::npos)
+      << report.roots[0].advice;
+}
+
+TEST(HangVerdict, SeveralStuckDevicesAreNamedInThePlural) {
+  const HangReport report = judged(
+      "@group 0 default_pg 0,1,2,3\n"
+      "0 0 all_reduce 4 done\n0 0 all_reduce 5 open\n"
+      "1 0 all_reduce 4 open\n2 0 all_reduce 4 open\n"
+      "3 0 all_reduce 4 done\n3 0 all_reduce 5 open\n");
+  ASSERT_EQ(report.roots.size(), 1U);
+  ASSERT_EQ(report.roots[0].kind, HangKind::device);
+  EXPECT_NE(report.roots[0].advice.find("the devices of ranks 1, 2 (nvidia-smi -q, Xid lines in dmesg), and run a "
+                                        "diagnostic on them."),
+            std::string::npos)
+      << report.roots[0].advice;
 }
 
 TEST(HangVerdict, ARankWithoutADumpIsOnlyAGuess) {

@@ -37,13 +37,13 @@ synthetic::Plan pipeline(double send_ms) {
 TEST(RenderPipeline, APerfectOneIsToldInFewLinesAndIsNoFinding) {
   const Rendered out = rendered(pipeline(0));
   EXPECT_THAT(out.text, HasSubstr("Schedule 1f1b: 8 micro-batches on 4 ranks; 20 steps."));
-  EXPECT_THAT(out.text, HasSubstr("Idle: 27 % of the time; the schedule requires 27 % (+0.0 points)."));
+  EXPECT_THAT(out.text, HasSubstr("Bubble: 27 % of the time; the schedule requires 27 % (+0.0 points)."));
   EXPECT_THAT(out.text, HasSubstr("330 ms per step = 240 ms work + 90.0 ms bubble of the schedule"));
   EXPECT_EQ(out.json["pipeline"]["schedule"], "1f1b");
   EXPECT_NEAR(out.json["pipeline"]["bubble_measured"].get<double>(), 9.0 / 33, 1e-5);
   EXPECT_NEAR(out.json["pipeline"]["bubble_theory"].get<double>(), 9.0 / 33, 1e-5);
   EXPECT_EQ(out.json["pipeline"]["drawn"]["actions"].size(), 64U);
-  EXPECT_THAT(out.text, Not(HasSubstr("higher than its schedule requires")));
+  EXPECT_THAT(out.text, Not(HasSubstr("larger than its schedule requires")));
 }
 
 TEST(RenderPipeline, IsDrawnWithItsMicroBatches) {
@@ -68,12 +68,22 @@ TEST(RenderPipeline, SideBySideShowsTheWorkOfEachRank) {
 
 TEST(RenderPipeline, SlowTransfersAreAFindingWithAdvice) {
   const Rendered out = rendered(pipeline(6));
-  EXPECT_THAT(out.text, HasSubstr("points higher than its schedule"));
+  EXPECT_THAT(out.text, HasSubstr("points larger than its schedule"));
   EXPECT_THAT(out.text, HasSubstr("Post receives earlier, so that"));
   const auto& parts = out.json["pipeline"]["parts"];
   EXPECT_EQ(parts["length_ns"].get<std::int64_t>(),
             parts["work_ns"].get<std::int64_t>() + parts["bubble_ns"].get<std::int64_t>() +
                 parts["imbalance_ns"].get<std::int64_t>() + parts["excess_ns"].get<std::int64_t>());
+}
+
+TEST(RenderPipeline, TheAdviceNamesTheStageAndTheRank) {
+  synthetic::Plan plan = pipeline(0);
+  plan.faults = {synthetic::fault_from("slow:rank=2,factor=1.5")};
+  const Rendered out = rendered(plan);
+  std::string advice;
+  for (const auto& finding : out.json["findings"])
+    if (finding["id"] == "pipeline.bubble") advice = finding["advice"].get<std::string>();
+  EXPECT_THAT(advice, HasSubstr("(rank 2) fewer layers, or find out why rank 2 is slow"));
 }
 
 TEST(RenderPipeline, TheFindingStatesUnevenStagesOnlyWhereTheyAreKnownApart) {

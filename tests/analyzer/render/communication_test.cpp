@@ -28,7 +28,7 @@ TEST(RenderEfficiency, TheTreeNamesTheRanksThatDecide) {
   const std::string text = render_text(analyze(*run, {}), *run, {}, Colour::no);
   EXPECT_THAT(text, HasSubstr("EFFICIENCY  20 steps of 4 ranks"));
   EXPECT_THAT(text, HasSubstr("most compute (rank 2)"));
-  EXPECT_THAT(text, HasSubstr("All time of the ranks: compute "));
+  EXPECT_THAT(text, HasSubstr("How the ranks spend their time: compute "));
   EXPECT_THAT(text, Not(HasSubstr("  efficiency  ")));
 }
 

@@ -313,6 +313,25 @@ TEST(BriefHead, SaysHowMuchOfTheRecordingIsInSteps) {
   EXPECT_THAT(run_part(steps), Not(HasSubstr("in steps")));
   EXPECT_THAT(run_part(steps + "0 op 1500000 2000000 work\n"),
               HasSubstr(" · 2.00 ms recorded by rankscope, 1.00 ms of it in steps"));
+  const auto run = testing::run_of(steps + "0 op 1500000 2000000 work\n");
+  EXPECT_THAT(render_text(analyze(*run, {}), *run, {}, Colour::no), HasSubstr("1.00 ms of it in steps"));
+}
+
+TEST(BriefHead, CutsNothingOffThatHasNoRoomInOneLine) {
+  const std::string text = run_part("@run source=\"" + std::string(90, 'x') +
+                                    "\"\n0 step 0 500000 step index=0\n0 op 0 500000 work\n"
+                                    "0 step 500000 1000000 step index=1\n0 op 500000 2000000 work\n");
+  EXPECT_THAT(text, HasSubstr("in steps"));
+}
+
+TEST(Head, SaysWhichStepsThePyTorchHookDoesNotRecord) {
+  const std::string steps = "0 step 0 500000 step index=0\n0 op 0 500000 work\n";
+  const auto shown = [](const std::string& text) {
+    const auto run = testing::run_of(text);
+    return render_text(analyze(*run, {}), *run, {}, Colour::no);
+  };
+  EXPECT_THAT(shown("@run meta.pytorch_steps=optimizer\n" + steps), HasSubstr("does not record the first two"));
+  EXPECT_THAT(shown(steps), Not(HasSubstr("does not record the first two")));
 }
 
 }  // namespace

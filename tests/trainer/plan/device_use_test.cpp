@@ -11,6 +11,8 @@ TEST(DeviceUse, IsTheRangeOverAllDevices) {
   const std::vector<DeviceTime> devices{{0, 0, 1.5}, {0, 1, 0.25}, {1, 0, 2}};
   EXPECT_EQ(use_text(devices), "all 3 devices computed, each for 0.25 to 2.00 s of CPU time");
   EXPECT_EQ(unused_text(devices), "");
+  EXPECT_EQ(use_text(std::vector<DeviceTime>{{0, 0, 0.051}, {1, 0, 0.052}}),
+            "all 2 devices computed, each for 0.05 s of CPU time");
 }
 
 TEST(DeviceUse, OnesThatDidNothingAreNamed) {

@@ -22,8 +22,10 @@ double median_seconds(std::span<const DeviceTime> devices) {
 
 std::string use_text(std::span<const DeviceTime> devices) {
   const auto [least, most] = std::ranges::minmax(devices, {}, &DeviceTime::busy_seconds);
-  return format("all {} computed, each for {:.2f} to {:.2f} s of CPU time", counted(devices.size(), "device"),
-                least.busy_seconds, most.busy_seconds);
+  const std::string from = format("{:.2f}", least.busy_seconds);
+  const std::string to = format("{:.2f}", most.busy_seconds);
+  return format("all {} computed, each for {} s of CPU time", counted(devices.size(), "device"),
+                from == to ? to : format("{} to {}", from, to));
 }
 
 std::string unused_text(std::span<const DeviceTime> devices) {
