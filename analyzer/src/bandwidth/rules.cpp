@@ -9,7 +9,7 @@
 #include "rankscope/core/model/run.h"
 #include "rules/severity.h"
 #include "split/row_sums.h"
-#include "stragglers/crowded_hosts.h"
+#include "steps/crowded_cpus.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -57,19 +57,24 @@ std::string paths_of_finding(const SlowPath& path) {
 struct Surroundings {
   bool accelerators = false;  ///< used by at least one of its ranks
   bool one_host = false;      ///< all data stays on it
-  bool crowded = false;       ///< its ranks need CPUs that its host does not have
+  std::string crowded{};      ///< that a rank without an accelerator needs CPUs that its host does not have
 };
 
-Surroundings surroundings_of(const Run& run, const SlowPath& path, const CrowdedHosts& crowded) {
+using CrowdedCpus = std::map<StringId, double>;
+
+Surroundings surroundings_of(const Run& run, const SlowPath& path, const CrowdedCpus& crowded) {
+  const auto is_recorded = [&run](RankId rank) { return std::ranges::find(run.ranks(), rank) != run.ranks().end(); };
   const std::span<const RankId> ends = path.ranks.size() > 1 ? std::span{path.ranks} : run.ranks();
   std::set<std::string_view> hosts;
-  const auto is_recorded = [&run](RankId rank) { return std::ranges::find(run.ranks(), rank) != run.ranks().end(); };
   for (const RankId rank : ends) hosts.insert(is_recorded(rank) ? run.text(run.process_of(rank).host) : "");
-  Surroundings around{.one_host = hosts.size() == 1 && !hosts.contains("")};
+  Surroundings around;
+  around.one_host = hosts.size() == 1 && !hosts.contains("");
   for (const RankId rank : path.ranks) {
     if (!is_recorded(rank)) continue;
     around.accelerators |= run.has_accelerator(rank);
-    around.crowded |= crowded.compute_for(rank);
+    const auto host = crowded.find(run.process_of(rank).host);
+    if (host != crowded.end() && !run.has_accelerator(rank))
+      around.crowded = crowded_text(run.text(host->first), host->second);
   }
   return around;
 }
@@ -86,7 +91,7 @@ std::string_view advice_for_group(const Surroundings& around) {
 }
 
 std::string_view advice_for(SlowPath::Kind kind, const Surroundings& around) {
-  if (around.crowded)
+  if (!around.crowded.empty())
     return "Give every rank enough CPUs: run fewer ranks, threads or other programs on its host. Then record again.";
   if (around.one_host && !around.accelerators)
     return "The data stay on one host: check what else used its CPUs and its memory in this time.";
@@ -99,7 +104,8 @@ std::string_view advice_for(SlowPath::Kind kind, const Surroundings& around) {
     case SlowPath::Kind::receiver:
       return around.one_host
                  ? "Check the links of that rank's device for errors, a reduced speed, and other jobs that use them."
-                 : "Check the network port of that rank's host for errors, a reduced speed, and other jobs that use it.";
+                 : "Check the network port of that rank's host for errors, a reduced speed, and other jobs that use "
+                   "it.";
   }
   return "";
 }
@@ -124,7 +130,7 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
   if (!report.bandwidth || context.everybody.steps == 0) return;
   std::vector<std::pair<SlowPath::Kind, std::vector<RankId>>> reported;
   std::map<std::pair<SlowPath::Kind, std::int64_t>, AlikePaths> alike;
-  const CrowdedHosts crowded{context.run, report.steps ? *report.steps : StepsSection{}};
+  const CrowdedCpus crowded = crowded_cpus(context.run, report.steps ? *report.steps : StepsSection{});
   for (const SlowPath& path : report.bandwidth->slow) {
     const std::pair what{path.kind, path.ranks};
     if (explained_by_straggler(report, path) || explained_by_tcp_link(report, path)) continue;
@@ -137,8 +143,8 @@ void judge_slow_paths(const RuleContext& context, std::vector<Finding>& findings
     finding.title = title_of(path);
     finding.evidence = evidence_of(path);
     const Surroundings around = surroundings_of(context.run, path, crowded);
-    if (around.crowded)
-      finding.evidence += format("; {}, so these ranks may be slow because they wait for CPUs", crowded.text());
+    if (!around.crowded.empty())
+      finding.evidence += format("; {}, so these ranks may be slow because they wait for CPUs", around.crowded);
     finding.advice = advice_for(path.kind, around);
     finding.gain_ns_per_step = path.cost_ns * context.everybody.ranks / context.everybody.steps;
     if (path.ranks.size() == 1) finding.rank = path.ranks.front();

@@ -24,12 +24,12 @@ bool is_batch(std::string_view key) { return key.find("batch") != std::string_vi
 bool is_work(std::string_view key) { return key == "model" || key == "pace_ms"; }
 bool is_dtype(std::string_view key) { return key.find("dtype") != std::string_view::npos || key == "precision"; }
 
-/// Differs between two runs of one job, too, is a result, or is the place of one rank; how many steps were made is shown
-/// elsewhere.
+/// Differs between two runs of one job, too, is a result, or is the place of one rank; how many steps were made is
+/// shown elsewhere.
 bool is_of_one_run(std::string_view key) {
-  static constexpr std::array keys{"exit_status", "stopped_by", "steps",   "nsys.file", "nsys.export_with_payloads",
-                                   "stage",       "dp_rank",    "pp_rank", "tp_rank",   "cp_rank",
-                                   "ep_rank",     "device_cpu_seconds"};
+  static constexpr std::array keys{
+      "exit_status", "stopped_by", "steps",   "nsys.file", "nsys.export_with_payloads", "stage", "dp_rank",
+      "pp_rank",     "tp_rank",    "cp_rank", "ep_rank",   "device_cpu_seconds"};
   return std::ranges::find(keys, key) != keys.end() || key.starts_with("nsys.message.") ||
          key.starts_with("nsys.tables_");
 }

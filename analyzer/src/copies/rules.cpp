@@ -85,9 +85,10 @@ std::string advice_for_allocations(const Report& report) {
   std::int64_t calls = 0;
   for (const HostCallRow& row : copies.allocations) calls += is_pinned(row) == pinned ? row.count : 0;
   if (!recurs(copies, calls))
-    return format("Only {} of this kind {} recorded, perhaps of the program's start: record later steps, and see whether "
-                  "such calls recur.",
-                  counted(calls, "call"), calls == 1 ? "was" : "were");
+    return format(
+        "Only {} of this kind {} recorded, perhaps of the program's start: record later steps, and see whether "
+        "such calls recur.",
+        counted(calls, "call"), calls == 1 ? "was" : "were");
   if (pinned) return "Allocate pinned memory once, and reuse it.";
   return report.uses_pytorch
              ? "The caching allocator frees memory and allocates it again: remove calls to empty_cache(), keep shapes "
@@ -113,8 +114,7 @@ void judge_calls(const RuleContext& context, const HeldUp& what, const std::vect
   findings.push_back({std::string{what.id}, severity,
                       format("{} of the time{}, the device is idle {}", percent_of(usual.share_of_work(idle)),
                              usual.which_time(), what.title),
-                      calls_text(usual, rows, idle), what.advice, usual.per_step(idle), std::nullopt,
-                      std::nullopt});
+                      calls_text(usual, rows, idle), what.advice, usual.per_step(idle), std::nullopt, std::nullopt});
 }
 
 /// The copies that are exposed for longest; null where that is not known.

@@ -177,15 +177,14 @@ std::string advice_for_root(const FoundRoot& found) {
       return "Make all members name the same root, as a global rank.";
     case HangKind::dead:
       return format(
-          "Look at the last lines of the log of {} and at the kernel log of {} (out of memory, hardware error).",
-          ranks, verb(found.ranks.size(), "its host", "their hosts"));
+          "Look at the last lines of the log of {} and at the kernel log of {} (out of memory, hardware error).", ranks,
+          verb(found.ranks.size(), "its host", "their hosts"));
     case HangKind::no_dump:
       return format("Find the dump of {}, or look whether {} alive.", ranks,
                     verb(found.ranks.size(), "its process is", "their processes are"));
     case HangKind::device:
-      return format(
-          "Look for errors of the {} of {} (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic on {}.",
-          verb(found.ranks.size(), "device", "devices"), ranks, verb(found.ranks.size(), "it", "them"));
+      return format("Look for errors of the {} of {} (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic on {}.",
+                    verb(found.ranks.size(), "device", "devices"), ranks, verb(found.ranks.size(), "it", "them"));
     case HangKind::link:
       return "If the job does not move, look for errors of the network between these ranks (ibstat, NCCL_DEBUG=WARN), "
              "and check that all name the same root.";

@@ -114,7 +114,8 @@ NotedTable kernel_table(const KernelsSection& section, std::size_t limit) {
   }
   noted.notes.push_back(format(
       "If kernels or copies run at the same time, the column \"ms\" counts this time for each of them. The column "
-      "\"alone ms\" gives each moment to only one of them: to compute first, then to comm, then to copies; among several "
+      "\"alone ms\" gives each moment to only one of them: to compute first, then to comm, then to copies; among "
+      "several "
       "of one class, to the one that started first. In total: {}{}.",
       counted(section.names.size(), "name"),
       section.keys.size() == section.names.size()

@@ -13,8 +13,8 @@ namespace {
 std::string stage_of(const PipelineSection& section) {
   const std::int32_t place = section.owner->place;
   const bool known = place >= 0 && static_cast<std::size_t>(place) < section.places.size();
-  const auto stages = known ? std::span{section.places[static_cast<std::size_t>(place)].stages}
-                            : std::span<const std::int32_t>{};
+  const auto stages =
+      known ? std::span{section.places[static_cast<std::size_t>(place)].stages} : std::span<const std::int32_t>{};
   return stages.size() == 1 && stages[0] >= 0 ? format("stage {}", stages[0])
                                               : format("position {} in the pipeline", place);
 }
@@ -29,8 +29,8 @@ std::string advice_for(const PipelineSection& section) {
   if (above.transfer_ns >= above.host_ns)
     return "Post receives earlier, so that the data arrive while the rank still computes; place communicating stages "
            "on devices that are close to each other; or send less data.";
-  return format(
-      "Find out what the host of rank {} does between two micro-batches: Python, logging, synchronizations.", rank);
+  return format("Find out what the host of rank {} does between two micro-batches: Python, logging, synchronizations.",
+                rank);
 }
 
 }  // namespace
@@ -48,9 +48,10 @@ void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings) 
   finding.severity = severity;
   finding.title =
       format("the pipeline's bubble is {:.0f} percentage points larger than its schedule requires", above * 100);
-  finding.evidence = format("{}: bubble of {} of the time, {} required by the schedule; {} per step = {}", name_of(*section->schedule),
-                            percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
-                            duration_text(parts.length_ns), parts_text(parts));
+  finding.evidence =
+      format("{}: bubble of {} of the time, {} required by the schedule; {} per step = {}", name_of(*section->schedule),
+             percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
+             duration_text(parts.length_ns), parts_text(parts));
   if (section->owner) {
     finding.rank = section->owner->rank;
     finding.evidence += format("; rank {} (position {} in the pipeline) causes most of the excess",

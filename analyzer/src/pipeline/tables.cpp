@@ -25,7 +25,8 @@ std::string shape_text(const PipelineSection& section) {
 }
 
 std::string bubble_text(const PipelineSection& section) {
-  if (!section.bubble_measured.value) return "The size of the bubble is not known: " + section.bubble_measured.why + ".";
+  if (!section.bubble_measured.value)
+    return "The size of the bubble is not known: " + section.bubble_measured.why + ".";
   const std::string measured = format("Bubble: {} of the time", percent_text(*section.bubble_measured.value));
   if (!section.bubble_theory.value)
     return format("{}. It is not known what the schedule requires: {}.", measured, section.bubble_theory.why);

@@ -11,6 +11,14 @@ namespace rankscope::analyzer {
 
 namespace {
 
+/// "events dropped"; "time rounded to µs" for time_rounded_us.
+std::string shown_name(Counter counter) {
+  if (counter == Counter::time_rounded_us) return "time rounded to µs";
+  auto name = std::string{info_of(counter).name};
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
 std::string places_text(const QualityRow& row) {
   constexpr std::size_t most = 4;
   std::string text;
@@ -27,8 +35,7 @@ QualityWords words_of(const QualityRow& row, std::string_view source) {
   const auto tone = info.severity == Severity::data_loss ? Tone::bad
                     : info.severity == Severity::error   ? Tone::warning
                                                          : Tone::faint;
-  auto name = std::string{info.name};
-  std::ranges::replace(name, '_', ' ');
+  const std::string name = shown_name(row.counter);
   const auto kind = info.severity == Severity::data_loss ? "data loss" : name_of(info.severity);
   return {{std::string{kind}, tone},
           format("{}: {}. {}{}", name, row.value, advice_for(row.counter, source), places_text(row))};
@@ -65,8 +72,7 @@ void add_brief_quality(Page& page, const Report& report, const ReportOptions&, s
     const Severity severity = info_of(row.counter).severity;
     if (row.value == 0 || severity == Severity::info) continue;
     if (severity == Severity::data_loss) tone = Tone::bad;
-    auto name = std::string{info_of(row.counter).name};
-    std::ranges::replace(name, '_', ' ');
+    const std::string name = shown_name(row.counter);
     const std::string where = row.where.size() == 1 ? format(" in {}", printable(row.where.front())) : std::string{};
     rows.push_back(format("{}: {}{}", name, row.value, where));
   }

@@ -80,9 +80,9 @@ std::string shortened_inside(std::string_view text, std::size_t width) {
 namespace {
 
 constexpr auto unit_words = std::to_array<std::string_view>(
-    {"%",   "ns",  "µs",   "ms",   "s",    "B",    "kB",  "MB",  "GB", "TB", "KiB", "MiB",  "GiB",   "TiB",     "B/s",
-     "kB/s", "MB/s", "GB/s", "TB/s", "MHz", "GHz", "W", "J", "x", "°C", "FLOP", "GFLOP", "TFLOP", "GFLOP/s", "TFLOP/s",
-     "points"});
+    {"%",   "ns",  "µs",  "ms",   "s",     "B",     "kB",      "MB",      "GB",    "TB",  "KiB",
+     "MiB", "GiB", "TiB", "B/s",  "kB/s",  "MB/s",  "GB/s",    "TB/s",    "MHz",   "GHz", "W",
+     "J",   "x",   "°C",  "FLOP", "GFLOP", "TFLOP", "GFLOP/s", "TFLOP/s", "points"});
 
 /// True where the space lies between a number and its unit: "7.99 ms", "10 µs)".
 bool parts_number_and_unit(std::string_view text, std::size_t space) {

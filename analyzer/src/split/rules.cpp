@@ -176,7 +176,9 @@ std::string longest_within(IdlePart part, const Usual& usual) {
   const IdleShare* largest = nullptr;
   const auto length = [](const IdleShare& share) { return share.ns - share.outside_ns; };
   for (const IdleShare& share : usual.idle_shares)
-    if (share.cause != IdleCause::data && part_of(share) == part && (largest == nullptr || length(share) > length(*largest))) largest = &share;
+    if (share.cause != IdleCause::data && part_of(share) == part &&
+        (largest == nullptr || length(share) > length(*largest)))
+      largest = &share;
   if (largest == nullptr) return {};
   const std::string& where = largest->range.empty() ? largest->call : largest->range;
   const std::string once = usual.steps > usual.ranks ? once_text(*largest) : std::string{};

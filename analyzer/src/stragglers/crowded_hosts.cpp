@@ -2,16 +2,11 @@
 
 #include <algorithm>
 
-#include "math/statistics.h"
-#include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
-#include "steps/sample_windows.h"
+#include "steps/crowded_cpus.h"
 
 namespace rankscope::analyzer {
 namespace {
-
-constexpr double crowded_share = 0.8;  // median of the samples
-constexpr std::size_t least_samples = 10;
 
 /// Of a rank with an accelerator only what its host does.
 bool depends_on_cpu(const Run& run, const Straggler& row) {
@@ -31,13 +26,7 @@ bool depends_on_cpu(const Run& run, const Straggler& row) {
 
 }  // namespace
 
-CrowdedHosts::CrowdedHosts(const Run& run, const StepsSection& steps) : run_(run) {
-  for (auto& [rank, percents] : counter_values_by_rank(run, "pressure_cpu_percent", steps)) {
-    if (percents.size() < least_samples) continue;
-    const double share = median(std::move(percents)) / 100;
-    if (share >= crowded_share) shares_[run.process_of(rank).host] = std::min(share, 1.0);
-  }
-}
+CrowdedHosts::CrowdedHosts(const Run& run, const StepsSection& steps) : run_(run), shares_(crowded_cpus(run, steps)) {}
 
 bool CrowdedHosts::explain(const Straggler& row) const {
   return row.persistence == Persistence::persistent && row.slowdown < crowded_slowdown && depends_on_cpu(run_, row) &&
@@ -50,8 +39,7 @@ bool CrowdedHosts::compute_for(RankId rank) const { return have(rank) && !run_.h
 
 std::string CrowdedHosts::text() const {
   const auto worst = std::ranges::max_element(shares_, {}, [](const auto& host) { return host.second; });
-  return format("on host {}, at least one task was waiting for a CPU {:.0f} % of the time", run_.text(worst->first),
-                100 * worst->second);
+  return crowded_text(run_.text(worst->first), worst->second);
 }
 
 }  // namespace rankscope::analyzer

@@ -339,9 +339,8 @@ void add_verdict(Page& page, const Report& report, const ReportOptions&) {
 
 void add_head(Page& page, const Report& report, const ReportOptions&) {
   page.heading("RUN");
-  page.paragraph(format("{}{} · {} recorded by {}{}", ranks_text(report),
-                        report.steps ? steps_text(*report.steps) : "", duration_text(report.duration_ns),
-                        printable(report.source), in_steps_text(report)));
+  page.paragraph(format("{}{} · {} recorded by {}{}", ranks_text(report), report.steps ? steps_text(*report.steps) : "",
+                        duration_text(report.duration_ns), printable(report.source), in_steps_text(report)));
   if (const auto part = asked_for_text(report.asked_for); !part.empty()) page.paragraph(part, Tone::warning);
   if (report.steps) page.paragraph(steps_source(report), Tone::faint);
   for (const ClockLine& line : clock_lines(report)) page.paragraph(line.text, line.tone);

@@ -119,8 +119,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some events, such as device activities, were left out because their recorded times are impossible (for example, "
      "0, or longer than a day). If device activities were left out, the time in which they ran counts as idle."},
     {time_rounded_us, "time_rounded_us", info,
-     "The trace has times in whole microseconds: events shorter than 1 us may have no length, and their order within 1 "
-     "us is unknown."},
+     "The trace has times in whole microseconds: events shorter than 1 µs may have no length, and their order within 1 "
+     "µs is unknown."},
     {base_time_differs, "base_time_differs", info,
      "Trace files have different base times; all times were converted to a common base."},
     {time_origin_unknown, "time_origin_unknown", info,

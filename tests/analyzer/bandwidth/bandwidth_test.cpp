@@ -208,7 +208,8 @@ std::vector<Finding> judged(std::string_view text, SlowPath path, const SlowTcpL
 }
 
 bool is_reported(SlowPath::Kind kind, std::vector<RankId> ranks, const SlowTcpLink& connection) {
-  return !judged(five_ranks, {.kind = kind, .ranks = std::move(ranks), .ratio = 0.3, .share = 0.5}, &connection).empty();
+  return !judged(five_ranks, {.kind = kind, .ranks = std::move(ranks), .ratio = 0.3, .share = 0.5}, &connection)
+              .empty();
 }
 
 TEST(Bandwidth, APathIsLeftToTheSlowConnectionOnItAndToNoOther) {

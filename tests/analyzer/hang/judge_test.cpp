@@ -217,9 +217,10 @@ TEST(HangVerdict, ADeviceThatFinishedLessThanItsPeersIsStuck) {
   EXPECT_EQ(report.roots[0].kind, HangKind::device);
   EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
   EXPECT_EQ(report.roots[0].operation->sequence, 5);
-  EXPECT_NE(report.roots[0].advice.find("the device of rank 1 (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic "
-                                        "on it."),
-            std::string::npos)
+  EXPECT_NE(
+      report.roots[0].advice.find("the device of rank 1 (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic "
+                                  "on it."),
+      std::string::npos)
       << report.roots[0].advice;
 }
 

@@ -49,7 +49,8 @@ TEST(IdleFindings, WithoutStepsStartUpAndTheEndAreNotJudged) {
   ASSERT_NE(idle, nullptr);
   EXPECT_EQ(idle->title, "20 % of the time between the first and the last device work, nothing runs");
   EXPECT_EQ(idle->evidence,
-            "50.0 µs idle per rank: 50.0 µs because the host launched late; longest within the largest part: the host was late in "
+            "50.0 µs idle per rank: 50.0 µs because the host launched late; longest within the largest part: the host "
+            "was late in "
             "cudaMalloc, 45.0 µs; not counted: 800 µs before the first device work and 100 µs after the last");
   EXPECT_EQ(report.rank_rows->front().before_work_ns, 800'000);
   EXPECT_EQ(report.rank_rows->front().after_work_ns, 100'000);
@@ -126,9 +127,10 @@ TEST(IdleFindings, AllocationsCountWhileTheSystemWorksInThem) {
   EXPECT_EQ(finding->evidence,
             "the device is idle for 45.0 µs per rank; the host spends 55.0 µs in 1 call of this kind, most of it in "
             "cudaMalloc (55.0 µs)");
-  EXPECT_EQ(finding->advice,
-            "Only 1 call of this kind was recorded, perhaps of the program's start: record later steps, and see whether "
-            "such calls recur.");
+  EXPECT_EQ(
+      finding->advice,
+      "Only 1 call of this kind was recorded, perhaps of the program's start: record later steps, and see whether "
+      "such calls recur.");
 }
 
 /// Six steps of 1 ms. The first kernel is launched `late` µs after the start of the step, the second one in time, but
@@ -171,20 +173,21 @@ TEST(IdleFindings, TheLongestCauseIsOneOfTheLargestPart) {
     text += format("0 step {} {} step index={} lane=main\n", at, at + 1'000'000, step);
     text += format("0 op {} {} aten::mm lane=main\n", at, at + 150'000);
     text += format("0 runtime {} {} cudaLaunchKernel lane=main\n", at + 149'000, at + 150'000);
-    text += format("0 op {} {} aten::add lane=main\n", at + 160'000, at + 310'000);
-    text += format("0 runtime {} {} cudaLaunchKernel lane=main\n", at + 308'000, at + 309'000);
+    text += format("0 op {} {} aten::add lane=main\n", at + 160'000, at + 311'000);
     text += format("0 runtime {} {} cudaLaunchKernel lane=main\n", at + 309'000, at + 310'000);
+    text += format("0 runtime {} {} cudaLaunchKernel lane=main\n", at + 310'000, at + 311'000);
     text += format("0 compute {} {} a lane=s7\n", at + 150'000, at + 160'000);
     text += format("0 compute {} {} b lane=s7\n", at + 310'000, at + 400'000);
     text += format("0 compute {} {} c lane=s7\n", at + 600'000, at + 1'000'000);
   }
   for (int step = 0; step < 6; ++step)
-    for (const auto& [launch, kernel] : {std::pair{3, 7}, {5, 8}, {6, 9}})
+    for (const auto& [launch, kernel] : {std::pair{2, 6}, {4, 7}, {5, 8}})
       text += format("@link launch {} {}\n", step * 9 + launch, step * 9 + kernel);
   const Report report = report_of(text);
   const Finding* const idle = found(report, "idle");
   ASSERT_NE(idle, nullptr);
-  EXPECT_TRUE(holds(idle->evidence, "because the host launched late, 200 µs before work that was queued")) << idle->evidence;
+  EXPECT_TRUE(holds(idle->evidence, "because the host launched late, 200 µs before work that was queued"))
+      << idle->evidence;
   EXPECT_TRUE(holds(idle->evidence, "longest within the largest part: the host was late in aten::")) << idle->evidence;
 }
 
