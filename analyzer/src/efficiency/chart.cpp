@@ -98,7 +98,7 @@ void write_efficiency(Writer& page, const Source& source) {
                                                {"unsplit", "waiting or transfer"},
                                                {"copies", "copies"},
                                                {"idle", "idle"},
-                                               {"step", "after the rank's own step"}}};
+                                               {"step", "done, but other ranks are not"}}};
   write_legend(page, legend);
   draw_ledger(page, section);
   write_table(page, ledger_table(section),

@@ -51,7 +51,7 @@ std::string_view words_of(LedgerPart part) {
     case LedgerPart::exposed_wait:
       return "waiting for other ranks";
     case LedgerPart::exposed_unsplit:
-      return "waiting or transfer";
+      return "either waiting or transfer";
     case LedgerPart::memory:
       return "copies";
     case LedgerPart::idle_host:
@@ -65,7 +65,7 @@ std::string_view words_of(LedgerPart part) {
     case LedgerPart::idle_other:
       return "idle for other reasons";
     case LedgerPart::tail:
-      return "after the rank's own step";
+      return "done, but other ranks are not";
   }
   return "?";
 }

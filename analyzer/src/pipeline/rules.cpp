@@ -1,6 +1,7 @@
+#include "pipeline/parts.h"
+
 #include <span>
 
-#include "pipeline/parts.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"

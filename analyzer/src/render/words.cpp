@@ -93,12 +93,12 @@ bool parts_number_and_unit(std::string_view text, std::size_t space) {
   return std::ranges::find(unit_words, word) != unit_words.end();
 }
 
-/// The last space up to `end` at which a line may end; npos: there is none.
+/// The last space up to `end` at which a line should end, else the last one; npos: there is none.
 std::size_t last_break(std::string_view text, std::size_t end) {
   auto space = text.rfind(' ', end);
   while (space != std::string_view::npos && space > 0 && parts_number_and_unit(text, space))
     space = text.rfind(' ', space - 1);
-  return space;
+  return space != std::string_view::npos && space > 0 ? space : text.rfind(' ', end);
 }
 
 }  // namespace

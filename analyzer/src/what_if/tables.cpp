@@ -116,16 +116,15 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
                                    "pipeline stages and other ranks with different work remain."
                                  : "No two ranks do equal work, so differences between ranks remain.");
   if (const std::string uneven = operations_text(section); !uneven.empty())
-    noted.notes.push_back(
-        format("Steps take longer than with even work if all is even except one operation or host: {}.", uneven));
+    noted.notes.push_back(format("How much longer steps take if only one operation or host is uneven: {}.", uneven));
   // Fixing a part can gain a little more than fixing all; what is far outside of 0 to 1 is no share of it.
   const auto is_share = [](const std::optional<double>& share) { return share && *share >= 0 && *share < 1.01; };
   if (is_share(section.last_stage))
-    noted.notes.push_back(format("The last pipeline stage explains {} of the unevenness.",
+    noted.notes.push_back(format("Of the time that uneven work costs, {} comes from the last pipeline stage.",
                                  percent_text(std::min(1.0, *section.last_stage))));
   if (is_share(section.few_ranks))
-    noted.notes.push_back(format("{} explain{} {} of the unevenness.", counted(section.few, "rank"),
-                                 section.few == 1 ? "s" : "", percent_text(std::min(1.0, *section.few_ranks))));
+    noted.notes.push_back(format("Of the time that uneven work costs, {} comes from {}.",
+                                 percent_text(std::min(1.0, *section.few_ranks)), counted(section.few, "rank")));
   noted.notes.push_back(format("These times come from a replay of the recording (error {:.1f} %). {}",
                                100 * section.replay_error, not_modelled));
   for (const std::string& doubt : section.doubts) noted.notes.push_back(doubt);

@@ -48,10 +48,10 @@ TEST(IdleFindings, WithoutStepsStartUpAndTheEndAreNotJudged) {
   const Finding* const idle = found(report, "idle");
   ASSERT_NE(idle, nullptr);
   EXPECT_EQ(idle->title, "20 % of the time between the first and the last device work, nothing runs");
-  EXPECT_EQ(idle->evidence,
-            "50.0 µs idle per rank: 50.0 µs because the host launched late; longest within the largest part: the host "
-            "was late in "
-            "cudaMalloc, 45.0 µs; not counted: 800 µs before the first device work and 100 µs after the last");
+  EXPECT_EQ(
+      idle->evidence,
+      "50.0 µs idle per rank: 50.0 µs because the host launched late; longest within the largest part: the host "
+      "was late in cudaMalloc, 45.0 µs; not counted: 800 µs before the first device work and 100 µs after the last");
   EXPECT_EQ(report.rank_rows->front().before_work_ns, 800'000);
   EXPECT_EQ(report.rank_rows->front().after_work_ns, 100'000);
   EXPECT_EQ(found(report_of(program(5)), "idle"), nullptr) << "a long start-up alone is none";

@@ -59,15 +59,15 @@ struct SlowPath {
   /// What is slow: all of a group, or only the operations of one pair, sender or receiver.
   enum class Kind : std::uint8_t { group, link, sender, receiver };
   Kind kind = Kind::group;
-  std::string name;  ///< of the group
-  std::string op;
-  std::vector<RankId> ranks;  ///< link: from, to; else members, or the one sender or receiver
-  SizeClass size;
+  std::string name{};  ///< of the group
+  std::string op{};
+  std::vector<RankId> ranks{};  ///< link: from, to; else members, or the one sender or receiver
+  SizeClass size{};
   double ratio = 1;  ///< of the usual speed
   double gbps = 0;
   double usual_gbps = 0;
   std::size_t compared = 0;  ///< with how many others; 0: with its own time before
-  std::optional<std::int64_t> since_step;
+  std::optional<std::int64_t> since_step{};
   std::int64_t cost_ns = 0;  ///< per rank: what the transfers took longer, as far as nothing hid them
   double share = 0;          ///< of the time of its ranks
 };
