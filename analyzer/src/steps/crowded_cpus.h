@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "rankscope/analyzer/steps/section.h"
 #include "rankscope/core/model/run_parts.h"
