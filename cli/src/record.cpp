@@ -1,6 +1,7 @@
 // rankscope record [options] -- COMMAND…
 #include <memory>
 
+#include "help_text.h"
 #include "rankscope/collectors/spools.h"
 #include "record_options.h"
 #include "say.h"
@@ -17,7 +18,7 @@ int recover(const collectors::RecordOptions& options, const std::string& spool) 
 }
 
 /// The command is no option, so that the library does not know of it.
-class UsageWithCommand : public CLI::Formatter {
+class UsageWithCommand : public HelpText {
  public:
   std::string make_usage(const CLI::App*, std::string name) const override {
     return "Usage: " + name + " [OPTIONS] -- COMMAND...\n";

@@ -40,15 +40,18 @@ std::optional<std::int64_t> step_of_loss(const Section<StepsSection>& steps, con
 }
 
 /// On the process's own clock. The program had started earlier.
-std::string age_of(const Process& process) {
-  return duration_text((process.recorded.end - process.recorded.begin).count()) + " after its recording began";
+std::string length_of(const Process& process) {
+  return duration_text((process.recorded.end - process.recorded.begin).count());
 }
+
+std::string age_of(const Process& process) { return length_of(process) + " after its recording began"; }
 
 std::string how_it_ended(const Suspect& suspect) {
   const Process& process = *suspect.process;
   if (suspect.signal > 0) return format("it was killed by {} {}", hang::signal_words(suspect.signal), age_of(process));
   if (process.ending == Ending::vanished)
-    return format("its recording just stops {} (the process was killed, crashed or called _exit)", age_of(process));
+    return format("its recording stops {} after it began: the process was killed, crashed or called _exit",
+                  length_of(process));
   return format("it exited with status {}, {}", process.exit_status, age_of(process));
 }
 

@@ -65,7 +65,7 @@ std::string ending_clause(const EndOfProcess& end) {
     case Life::exited:
       return end.note.empty() ? format("its process exited with status {}", end.exit_status) : end.note;
     case Life::vanished:
-      return end.note.empty() ? "its recording just stops: the process was killed, crashed or called _exit" : end.note;
+      return end.note.empty() ? "its recording stops: the process was killed, crashed or called _exit" : end.note;
     case Life::unknown:
     case Life::running:
       break;

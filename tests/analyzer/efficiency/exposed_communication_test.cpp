@@ -138,17 +138,12 @@ TEST(ExposedCommunication, NamesTheRankThatCausesMostOfTheWaitingInItsAdvice) {
 }
 
 TEST(ExposedCommunication, OfTwoRanksTheLateOneAsFastAsItsPeerSavesMoreThanEvenWork) {
-  std::string text = "@run clock=same_host clock_error=1000\n@group dp 0,1\n";
-  for (int rank = 0; rank < 2; ++rank)
-    for (int step = 0; step < 2; ++step) {
-      const int begin = step * 100;
-      text += format("{0} step {1}000000 {2}000000 step index={3}\n{0} op {1}000000 {4}000000 work\n", rank, begin,
-                     begin + 100, step, begin + 40);
-      text += format("{} comm {}000000 {}000000 allreduce group=dp seq={}\n", rank, begin + (rank == 1 ? 88 : 40),
-                     begin + 100, step);
-    }
-  const Report report = analyze(*testing::run_of(text), {});
-  ASSERT_TRUE(report.stragglers->rows.empty());
+  const auto run =
+      testing::make({.ranks = 2, .steps = 2, .fault = [](testing::StepPlan& step, std::uint32_t rank, std::int64_t) {
+                       if (rank == 1) step.forward *= 6;
+                     }});
+  const Report report = analyze(*run, {});
+  ASSERT_TRUE(!report.stragglers || report.stragglers->rows.empty());
   ASSERT_NE(exposed(report), nullptr);
   const WhatIfSection& replay = *report.what_if;
   ASSERT_LT(replay.ranks[1].without_rank_ns.value(), replay.ideal_ns.value());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/synthetic_run.h"
+#include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "steps/parts.h"
 
@@ -192,7 +193,9 @@ TEST(Steps, AMeanFarFromTheMedianIsAlwaysSaid) {
   EXPECT_EQ(steps_text(section, StepSpread::none), " · 3 steps of 258 ms (median; mean 785 ms)");
   section.source = "step spans";
   section.steps.front().warm_up = true;
-  EXPECT_EQ(steps_source(section),
+  Report report;
+  report.steps = section;
+  EXPECT_EQ(steps_source(report),
             "Steps taken from step spans: 3 complete, 0 partial; 1 warm-up step left out, 2 counted.");
 }
 

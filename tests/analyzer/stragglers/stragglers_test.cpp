@@ -177,7 +177,9 @@ TEST(Stragglers, ARankThatBecomesSlowLateIsNamedWithTheStep) {
     EXPECT_NEAR(row.slowdown, 1.9, 0.05);
     EXPECT_NEAR(static_cast<double>(row.gain_ns_while_slow), 90e6, 3e6);
     EXPECT_NEAR(static_cast<double>(row.gain_ns_per_step),
-                static_cast<double>(row.gain_ns_while_slow * (100 - first)) / 100, 1.0);
+                static_cast<double>(row.gain_ns_while_slow * (100 - first)) / 100,
+                static_cast<double>(row.gain_ns_per_step) / 200)
+        << "the other steps hardly change";
     // Steps of 100 ms and of 190 ms: what is given back is a part of the long ones.
     EXPECT_NEAR(static_cast<double>(row.gain_ns_while_slow) / static_cast<double>(row.step_ns_while_slow), 0.46, 0.04);
   }
@@ -239,16 +241,17 @@ TEST(Stragglers, InALongRunSlownessThatWentAwayHasALastStep) {
   EXPECT_EQ(row.until_step, 299);
 }
 
-TEST(Stragglers, NoisyCleanRunsHaveNoneThatBecameSlowLate) {
-  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
-    for (const std::int64_t steps : {25, 50, 100}) {
-      for (const double noise : {0.02, 0.1, 0.3}) {
-        for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-          const StragglersSection section =
-              stragglers_of({.ranks = ranks, .steps = steps, .noise = noise, .seed = 100 + seed});
-          EXPECT_TRUE(section.rows.empty()) << ranks << " ranks, " << steps << " steps, noise " << noise << ", seed "
-                                            << seed << ": " << section.rows[0].evidence;
-        }
+class NoisyCleanRuns : public ::testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, NoisyCleanRuns, ::testing::Values(2U, 3U, 4U, 8U), ::testing::PrintToStringParamName());
+
+TEST_P(NoisyCleanRuns, HaveNoneThatBecameSlowLate) {
+  for (const std::int64_t steps : {25, 50, 100}) {
+    for (const double noise : {0.02, 0.1, 0.3}) {
+      for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        const StragglersSection section =
+            stragglers_of({.ranks = GetParam(), .steps = steps, .noise = noise, .seed = 100 + seed});
+        EXPECT_TRUE(section.rows.empty())
+            << steps << " steps, noise " << noise << ", seed " << seed << ": " << section.rows[0].evidence;
       }
     }
   }

@@ -267,10 +267,12 @@ TEST(TcpLinks, WithoutCountersTheReportSaysWhy) {
 
 /// What a GPU lacks is no reason for it.
 TEST(TcpLinks, WithoutCountersAndWithoutDeviceActivityTheReasonIsTheSame) {
+  ReportOptions all_steps;
+  all_steps.include_warm_up = true;
   const Report report =
       analyze(*testing::run_of("@run clock=same_host\n@rank 0 pid=1\n@device 0 0 name=GPU\n0 step 0 1000 step index=0\n"
                                "0 op 0 900 work\n"),
-              {.include_warm_up = true});
+              all_steps);
   ASSERT_FALSE(report.rank_rows);
   ASSERT_FALSE(report.tcp_links);
   EXPECT_THAT(report.tcp_links.error().why, HasSubstr("no TCP connection was recorded"));

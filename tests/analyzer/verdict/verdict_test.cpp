@@ -124,7 +124,7 @@ TEST(Verdict, ARankWhoseFileCannotBeReadIsNotCalledUnrecorded) {
   for (int step = 0; step < 6; ++step)
     lines += format("0 step {0}000 {0}999 step index={0}\n0 op {0}000 {0}900 work\n", step);
   const auto run = testing::run_of(lines);
-  const std::string text = render_text(analyze(*run, {}), *run, {.text = TextLength::full}, Colour::no);
+  const std::string text = render_text(analyze(*run, {}), *run, {}, Colour::no);
   EXPECT_THAT(text, HasSubstr("rank 1 (of 2) cannot be read"));
   EXPECT_THAT(text, HasSubstr("only 1 of 2 ranks can be read"));
   EXPECT_THAT(text, Not(HasSubstr("ranks was recorded")));
@@ -275,7 +275,7 @@ TEST(Verdict, ASharesSizeIsUnknownForRanksWithoutSteps) {
 TEST(Verdict, WithASlowRankTheQuestionIsWhetherOthersAreSlowToo) {
   Report report = slow_report(*sample_run());
   report.stragglers->cannot_tell = "only 2 counted steps (5 are needed, 25 for a firm verdict)";
-  EXPECT_THAT(verdict_sentences(report), Contains("Cannot tell whether other ranks are slow, too: only 2 complete "
+  EXPECT_THAT(verdict_sentences(report), Contains("Cannot tell whether other ranks are slow, too: only 2 counted "
                                                   "steps (5 are needed, 25 for a firm verdict)."));
 }
 
