@@ -183,7 +183,7 @@ void play_ticks(int version) {
   require(dlopen(std::getenv("STANDIN_RCCL"), RTLD_NOW) != nullptr, "no RCCL");
   Nccl nccl{version};
   void* const context = nccl.join(world_hash, 2);
-  for (uint64_t i = 0; i < 23; ++i) {
+  for (uint64_t i = 0; i < 34; ++i) {
     if (i > 0) usleep(100'000);
     void* const operation = nccl.all_reduce(context, i, 1000 + i);
     nccl.stop(operation);
