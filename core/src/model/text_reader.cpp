@@ -1,5 +1,7 @@
 // Text form -> Run; the grammar is in text.h.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <map>
 
 #include "rankscope/core/format.h"
@@ -344,7 +346,7 @@ Result<void> TextReader::collective(const NewCollective& base, const Words& word
   }
   std::int64_t& next = next_sequence_[{process, group}];
   RS_TRY(result.sequence, integer_or(words, "seq", next));
-  next = result.sequence + 1;
+  next = std::min(result.sequence, std::numeric_limits<std::int64_t>::max() - 1) + 1;
   RS_TRY(result.bytes, integer_or(words, "bytes", -1));
   RS_TRY(result.peer, integer_or(words, "peer", -1));
   RS_TRY(const std::int64_t enqueued, integer_or(words, "enqueued", ns_of(base.enqueued)));
