@@ -186,7 +186,7 @@ class Check:
             return
         for page, number, commit in named:
             if not self.in_history(commit):
-                self.fault(page, number, f"there is no commit {commit} in the history of HEAD")
+                self.fault(page, number, f"commit {commit} is not in the history of HEAD")
 
     def packages(self):
         listed = self.pages.get("docs/dependencies.md")

@@ -97,7 +97,7 @@ def wrong_order(root, path, target, order):
 
 
 def unlisted_folders(root, orders):
-    """Folders of sources that are no subject, nor part of one. Where one folder inside of another is a subject, all of them must be."""
+    """Source folders that are neither a subject nor part of one. If one folder inside another is a subject, all folders in it must be."""
     for module, order in orders.items():
         inside = {path.parent.relative_to(top).as_posix() for top in (root / module / "src", root / module / "include/rankscope" / module)
                   for path in top.rglob("*") if path.suffix in SUFFIXES and path.parent != top}

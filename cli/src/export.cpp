@@ -84,8 +84,8 @@ Result<void> export_run(ExportArguments& arguments) {
   return fail(ErrorKind::usage, format("--to: unknown format '{}'", arguments.to));
 }
 
-/// Why a word is no format; empty: it is one.
-std::string is_no_format(const std::string& word) {
+/// Empty for the id of a format.
+std::string why_not_format(const std::string& word) {
   std::string all;
   for (const analyzer::ExportInfo& info : analyzer::exports()) {
     if (info.id == word) return {};
@@ -108,7 +108,7 @@ Action declare_export(CLI::App& app, const Words&) {
     footer += format("  {:<12}{}\n", info.id, info.summary);
   }
   add_run(app, arguments->run)->option_text("... OUT");
-  app.add_option("--to", arguments->to, "format to write")->capture_default_str()->check(is_no_format);
+  app.add_option("--to", arguments->to, "format to write")->capture_default_str()->check(why_not_format);
   app.add_flag("--critical-path", arguments->critical_path,
                "add a track with the critical path of the steps (only for perfetto and chrome); with this option, "
                "all times in the export are those of the aligned clocks");
@@ -118,10 +118,7 @@ Action declare_export(CLI::App& app, const Words&) {
     const auto done = export_run(*arguments);
     if (!done) return say(done.error());
     if (analyzer::is_stdout(arguments->out)) return 0;
-    std::error_code no_file;  // a pipe, a device or a folder has no size
-    const auto bytes = std::filesystem::file_size(arguments->out, no_file);
-    say(no_file ? format("wrote {}", arguments->out)
-                : format("wrote {} ({:.1f} MB)", arguments->out, static_cast<double>(bytes) / 1e6));
+    say(analyzer::wrote_text(arguments->out));
     return 0;
   };
 }

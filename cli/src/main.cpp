@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "help_text.h"
+#include "rankscope/core/command_line.h"
 #include "say.h"
 #include "verb.h"
 
@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   CLI::App app{"rankscope: which rank, operation, link or schedule makes a training step slow, and why", "rankscope"};
   app.set_version_flag("--version", "rankscope " RANKSCOPE_VERSION);
   app.require_subcommand(1);
-  app.formatter(std::make_shared<HelpText>());
+  app.formatter(std::make_shared<rankscope::HelpText>());
   app.footer(
       "RUN is a .rankscope folder or pack, Kineto JSON, or a .sqlite export of Nsight Systems. Results go to stdout, "
       "progress and errors to stderr.\nExit status: 0 done, 1 slower (gate), 2 wrong options, 3 the input cannot be "

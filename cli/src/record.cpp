@@ -1,8 +1,8 @@
 // rankscope record [options] -- COMMAND…
 #include <memory>
 
-#include "help_text.h"
 #include "rankscope/collectors/spools.h"
+#include "rankscope/core/command_line.h"
 #include "record_options.h"
 #include "say.h"
 #include "verb.h"

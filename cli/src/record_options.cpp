@@ -4,8 +4,8 @@
 
 #include "live_hang.h"
 #include "rankscope/collectors/sources.h"
+#include "rankscope/core/command_line.h"
 #include "say.h"
-#include "within.h"
 
 namespace rankscope::cli {
 

@@ -7,12 +7,12 @@
 #include "outputs.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/core/command_line.h"
 #include "rankscope/core/format.h"
 #include "run_argument.h"
 #include "say.h"
 #include "selection.h"
 #include "verb.h"
-#include "within.h"
 
 namespace rankscope::cli {
 namespace {

@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "outputs.h"
+#include "rankscope/core/command_line.h"
 #include "run_argument.h"
 #include "say.h"
 #include "selection.h"
 #include "verb.h"
-#include "within.h"
 
 namespace rankscope::cli {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "rankscope/core/command_line.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/rank_choice.h"
-#include "within.h"
 
 namespace rankscope::cli {
 namespace {

@@ -7,10 +7,9 @@
 #include <QStatusBar>
 #include <QToolBar>
 #include <cstdio>
-#include <filesystem>
 
+#include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/select.h"
-#include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/session/moments.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
@@ -52,14 +51,6 @@ bool all_painted(const Session& session, TimelineView& timeline) {
   return session.state() == LoadState::ready && facts != nullptr && facts->waits_known && timeline.is_up_to_date();
 }
 
-/// As `rankscope export` says it.
-std::string wrote(const std::filesystem::path& picture) {
-  std::error_code no_file;
-  const auto bytes = std::filesystem::file_size(picture, no_file);
-  return no_file ? format("wrote {}", picture.string())
-                 : format("wrote {} ({:.1f} MB)", picture.string(), static_cast<double>(bytes) / 1e6);
-}
-
 }  // namespace
 
 int make_picture(Session& session, MainWindow& window, const StartOptions& options) {
@@ -80,7 +71,8 @@ int make_picture(Session& session, MainWindow& window, const StartOptions& optio
   QObject::connect(&timeline, &TimelineView::framePainted, &window, [&] {
     if (!all_painted(session, timeline) || hide_what_came(window)) return;
     const auto saved = save_picture(timeline, options.picture);
-    std::fprintf(stderr, "rankscope: %s\n", saved ? wrote(options.picture).c_str() : saved.error().message.c_str());
+    std::fprintf(stderr, "rankscope: %s\n",
+                 saved ? analyzer::wrote_text(options.picture).c_str() : saved.error().message.c_str());
     QApplication::exit(saved ? 0 : exit_status(saved.error().kind));
   });
   strip(window, options.size);

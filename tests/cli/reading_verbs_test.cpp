@@ -1,16 +1,12 @@
 // Every exit status of docs/cli.md that the reading verbs can reach, each with its sentence.
+#include "reading_verbs.h"
+
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <tuple>
 
-#include "support/run_program.h"
 #include "support/temporary_folder.h"
 
 namespace rankscope {
@@ -19,50 +15,10 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ProgramResult;
-using testing::run_program;
+using testing::ReadingVerbs;
 using ::testing::StartsWith;
-
-class ReadingVerbs : public ::testing::Test {
- protected:
-  ReadingVerbs() {
-    std::string name = (fs::temp_directory_path() / "rankscope-cli-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~ReadingVerbs() override { fs::remove_all(folder_); }
-
-  static ProgramResult rankscope(std::vector<std::string> words) {
-    words.insert(words.begin(), RANKSCOPE_PROGRAM);
-    return run_program(words);
-  }
-  std::string write(const std::string& name, const std::string& text) {
-    std::ofstream{folder_ / name} << text;
-    return (folder_ / name).string();
-  }
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  fs::path folder_;
-};
-
-std::string steady_ranks(int ranks) {
-  std::string members;
-  for (int rank = 0; rank < ranks; ++rank) members += (rank > 0 ? "," : "") + std::to_string(rank);
-  std::string text = "@run source=rankscope world_size=" + std::to_string(ranks) +
-                     " clock=same_host clock_error=1000\n@group dp " + members + "\n";
-  const auto event = [&text](int rank, const std::string& kind, int begin, int end, const std::string& rest) {
-    text +=
-        std::to_string(rank) + " " + kind + " " + std::to_string(begin) + " " + std::to_string(end) + " " + rest + "\n";
-  };
-  for (int rank = 0; rank < ranks; ++rank)
-    for (int step = 0; step < 10; ++step) {
-      const int begin = step * 10'000'000;
-      event(rank, "step", begin, begin + 10'000'000, "step index=" + std::to_string(step));
-      event(rank, "forward", begin + 1'000'000, begin + 8'000'000, "forward");
-      event(rank, "wait", begin + 8'000'000, begin + 10'000'000, "wait");
-      event(rank, "comm", begin + 8'000'000, begin + 10'000'000, "allreduce group=dp bytes=1000000 dtype=f32 on=main");
-    }
-  return text;
-}
+using testing::steady_ranks;
+using testing::trace_of;
 
 TEST_F(ReadingVerbs, NoVerbIsAWrongCallAndPointsToHelp) {
   const auto result = rankscope({});
@@ -268,52 +224,9 @@ TEST_F(ReadingVerbs, ADashIsStdout) {
   EXPECT_EQ(trace.out, testing::read_file(path("file.json")));
 }
 
-TEST_F(ReadingVerbs, AFormatThatCannotGoToStdoutIsAWrongOption) {
-  const std::string run = write("run.txt", steady_ranks(2));
-  for (const char* format : {"tensorboard", "sqlite"}) {
-    const auto refused = rankscope({"export", run, "--to", format, "-"});
-    EXPECT_EQ(refused.status, 2) << format;
-    EXPECT_THAT(refused.err, HasSubstr("instead of -"));
-  }
-  const auto parquet = rankscope({"export", run, "--to", "parquet", path("tables")});
-  EXPECT_EQ(parquet.status, 2);
-  EXPECT_THAT(parquet.err, HasSubstr("written only by the Python package"));
-  EXPECT_THAT(rankscope({"export", run, "--to", "xml", path("x")}).err, HasSubstr("--to must be one of perfetto, "));
-}
-
-TEST_F(ReadingVerbs, AnExportOfADamagedRecordingSaysThatItLacksData) {
-  const auto said = [this](const std::string& losses) {
-    return rankscope({"export", write("run.txt", losses + steady_ranks(2)), path("x.pftrace")}).err;
-  };
-  EXPECT_THAT(said("@quality segment_cut 1 \"n0.rseg (rank 1)\"\n"), HasSubstr("lacks data (segment_cut: 1)"));
-  EXPECT_THAT(said(""), Not(HasSubstr("lacks data")));
-}
-
 TEST_F(ReadingVerbs, ATextThatIsNoDumpIsRefusedAsSuch) {
   EXPECT_THAT(rankscope({"report", write("hello.txt", "hello\n")}).err,
               HasSubstr("this is not a line of the output of `rankscope dump`"));
-}
-
-TEST_F(ReadingVerbs, TheCriticalPathIsATrackOfTracesThatShowAllRanksTogether) {
-  const std::string run = write("run.txt", steady_ranks(2));
-  const auto trace = rankscope({"export", run, "--to", "chrome", "--critical-path", "-"});
-  ASSERT_EQ(trace.status, 0) << trace.err;
-  int stretches = 0;
-  std::set<std::string> processes;
-  const auto events = nlohmann::json::parse(trace.out)["traceEvents"];
-  for (const auto& event : events) {
-    if (event["name"] == "process_name") processes.insert(event["args"]["name"]);
-    if (event["ph"] == "X" && event.contains("args") && event["args"].contains("class")) ++stretches;
-  }
-  EXPECT_TRUE(processes.contains("critical path"));
-  EXPECT_GT(stretches, 0);
-  EXPECT_EQ(rankscope({"export", run, "--critical-path", path("run.pftrace")}).status, 0);
-  const auto refused = rankscope({"export", run, "--to", "kineto", "--critical-path", path("out")});
-  EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("--critical-path needs --to perfetto or --to chrome (is kineto)"));
-  const auto part = rankscope({"export", run, "--critical-path", "--ranks", "0", path("part.pftrace")});
-  EXPECT_EQ(part.status, 2) << "the path of one rank alone is another one";
-  EXPECT_THAT(part.err, HasSubstr("cannot be combined with --ranks"));
 }
 
 TEST_F(ReadingVerbs, WhatIsReadIsNeverOverwritten) {
@@ -329,52 +242,6 @@ TEST_F(ReadingVerbs, WhatIsReadIsNeverOverwritten) {
     EXPECT_THAT(result.err, HasSubstr("is the input"));
   }
   EXPECT_EQ(testing::read_file(run), before);
-}
-
-TEST_F(ReadingVerbs, ATraceOfSomebodyIsNotReplacedWhenTheFileToWriteWasForgotten) {
-  const std::string run = write("run.txt", steady_ranks(2));
-  const std::string demo = std::string{RANKSCOPE_SAMPLES} + "/demo.rankscope";
-  const std::string trace = R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "name": "a", "ts": 1, "dur": 2}]})";
-  const std::string pack = path("other.tar.zst");
-  ASSERT_EQ(rankscope({"pack", demo, pack}).status, 0);
-  for (const std::string& original :
-       {write("rank_1.json", trace), write("base.sqlite", std::string{"SQLite format 3\0 of nsys", 24}),
-        write("base.nsys-rep", "QDSTRM"), pack}) {
-    const std::string before = testing::read_file(original);
-    for (const auto& words : {std::vector<std::string>{"export", run, original},
-                              {"export", run, "--to", "sqlite", original},
-                              {"report", run, "--json", original}}) {
-      const auto result = rankscope(words);
-      EXPECT_EQ(result.status, 2) << original << result.err;
-      EXPECT_THAT(result.err, HasSubstr("and would be overwritten"));
-    }
-    EXPECT_EQ(testing::read_file(original), before);
-  }
-  EXPECT_EQ(rankscope({"pack", demo, pack}).status, 0) << "a pack is replaced by a pack";
-}
-
-TEST_F(ReadingVerbs, WhatAnExportWroteIsReplacedByAnother) {
-  const std::string run = write("run.txt", steady_ranks(1));
-  for (const char* format : {"chrome", "kineto", "sqlite", "perfetto"})
-    for (const char* next : {"chrome", "kineto", "sqlite", "perfetto"}) {
-      ASSERT_EQ(rankscope({"export", run, "--to", format, path("out")}).status, 0) << format;
-      const auto again = rankscope({"export", run, "--to", next, path("out")});
-      EXPECT_EQ(again.status, 0) << format << " by " << next << ": " << again.err;
-    }
-}
-
-TEST_F(ReadingVerbs, AFolderOfOthersIsNeverReplacedAndOneOfOursIs) {
-  const std::string run = write("run.txt", steady_ranks(2));
-  fs::create_directory(path("own"));
-  write("own/worker0.1.pt.trace.json", "{}");
-  for (const char* format : {"kineto", "tensorboard"}) {
-    const auto refused = rankscope({"export", run, "--to", format, path("own")});
-    EXPECT_EQ(refused.status, 5) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("contains worker0.1.pt.trace.json, which no rankscope export wrote"));
-    EXPECT_EQ(testing::read_file(path("own/worker0.1.pt.trace.json")), "{}");
-    EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0);
-    EXPECT_EQ(rankscope({"export", run, "--to", format, path("ours")}).status, 0) << "again";
-  }
 }
 
 TEST_F(ReadingVerbs, HelpNamesDefaultsAndSaysNothingThatDoesNotConcernTheVerb) {
@@ -421,53 +288,6 @@ TEST_F(ReadingVerbs, DamageIsNamedWithItsFileAndRank) {
   const auto json = nlohmann::json::parse(rankscope({"report", run, "--json", "-"}).out);
   EXPECT_EQ(json["data_quality"][0]["where"][0], "n0-7-9.rseg (rank 1)");
   EXPECT_THAT(rankscope({"dump", run}).out, HasSubstr("@quality chunks_corrupt 2 \"n0-7-9.rseg (rank 1)\""));
-}
-
-TEST_F(ReadingVerbs, AnExportIsPerfettosByDefaultAndCanBeAPart) {
-  const std::string run = write("run.txt", steady_ranks(4));
-  ASSERT_EQ(rankscope({"export", run, path("all.pftrace")}).status, 0);
-  ASSERT_EQ(rankscope({"export", run, path("part.pftrace"), "--ranks", "1,2", "--steps", "2:3"}).status, 0);
-  EXPECT_LT(fs::file_size(path("part.pftrace")), fs::file_size(path("all.pftrace")));
-  const auto none = rankscope({"export", run, path("none.pftrace"), "--ranks", "9"});
-  EXPECT_EQ(none.status, 2);
-  EXPECT_THAT(none.err, HasSubstr("the recording has no rank 9"));
-  EXPECT_FALSE(fs::exists(path("none.pftrace")));
-}
-
-std::string trace_of(int rank) {
-  return "{\"schemaVersion\": 1, \"baseTimeNanoseconds\": 1700000000000000000, \"distributedInfo\": {\"rank\": " +
-         std::to_string(rank) +
-         "}, \"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"x\", \"pid\": 7, \"tid\": 7, \"ts\": "
-         "1, "
-         "\"dur\": 2}]}";
-}
-
-TEST_F(ReadingVerbs, SeveralTracesAreExportedAsOneRun) {
-  const std::string a = write("a.json", trace_of(0));
-  const std::string b = write("b.json", trace_of(1));
-  const auto done = rankscope({"export", a, b, "--to", "kineto", path("out")});
-  ASSERT_EQ(done.status, 0) << done.err;
-  EXPECT_TRUE(fs::exists(path("out/rank-0.json")));
-  EXPECT_TRUE(fs::exists(path("out/rank-1.json")));
-  EXPECT_THAT(rankscope({"export", "--help"}).out, HasSubstr("RUN ... OUT"));
-  const auto unnamed = rankscope({"export", a, ""});
-  EXPECT_EQ(unnamed.status, 2);
-  EXPECT_THAT(unnamed.err, HasSubstr("OUT is empty"));
-  const auto nowhere = rankscope({"export", a});
-  EXPECT_EQ(nowhere.status, 2);
-  EXPECT_THAT(nowhere.err, HasSubstr("OUT"));
-}
-
-TEST_F(ReadingVerbs, AFolderOfTracesIsNeverNamedLikeAFile) {
-  const std::string run = write("run.txt", steady_ranks(2));
-  for (const char* format : {"kineto", "tensorboard"}) {
-    const auto refused = rankscope({"export", run, "--to", format, path("x.json")});
-    EXPECT_EQ(refused.status, 2) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("write to the folder " + path("x") + ","));
-    EXPECT_FALSE(fs::exists(path("x.json")));
-  }
-  EXPECT_EQ(rankscope({"export", run, "--ranks", "1", "--to", "kineto", path("x.json")}).status, 0);
-  EXPECT_TRUE(fs::is_regular_file(path("x.json")));
 }
 
 TEST_F(ReadingVerbs, ARankMapThatDoesNotFitIsAWrongOption) {

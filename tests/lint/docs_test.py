@@ -108,7 +108,7 @@ class Docs(unittest.TestCase):
             page.write_text(f"Measured at commit {first}.\n")
             self.assertEqual(checked(root), (0, "", ""))
             page.write_text(f"Measured at commit {first}.\nThen at commit {other}.\n")
-            self.assertEqual(checked(root), (1, f"docs/evidence/a.md:2: there is no commit {other} in the history of HEAD\n", ""))
+            self.assertEqual(checked(root), (1, f"docs/evidence/a.md:2: commit {other} is not in the history of HEAD\n", ""))
             git("add", ".")
             commit("page")
             git("clone", "-q", "--depth", "1", root.as_uri(), str(root.parent / "shallow"))

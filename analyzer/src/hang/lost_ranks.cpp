@@ -209,21 +209,24 @@ Finding lost_at_start(std::span<const Suspect> suspects, const AbsentRanks& abse
   return finding;
 }
 
+/// An unreadable file does not say which rank wrote it, and may be of a process without a rank.
+std::string_view why_absent(std::int64_t ranks, std::uint64_t unreadable_files) {
+  if (unreadable_files == 0) return ranks == 1 ? "was not recorded" : "were not recorded";
+  return std::cmp_greater_equal(unreadable_files, ranks) ? "cannot be read" : "were not recorded or cannot be read";
+}
+
 Finding missing_finding(const Run& run, const AbsentRanks& absent) {
   const std::int64_t world = run.info().world_size;
   Finding finding;
   finding.id = finding_id::ranks_missing;
   finding.severity = FindingSeverity::major;
   const std::uint64_t unreadable = run.quality().of(Counter::segments_unreadable);
-  const bool one = absent.count == 1;
-  finding.title = unreadable > 0
-                      ? format("{} (of {}) cannot be read", ranks_text(absent.ranges), world)
-                      : format("{} (of {}) {} not recorded", ranks_text(absent.ranges), world, one ? "was" : "were");
+  finding.title = format("{} (of {}) {}", ranks_text(absent.ranges), world, why_absent(absent.count, unreadable));
   finding.evidence =
       format("{}; {}", only_recorded_text(std::ssize(run.ranks()), world, unreadable),
              run.ranks().size() == 1 ? "without the others, waiting cannot be distinguished from transfer"
                                      : "waits are lower bounds, and a missing rank may be the one that is late");
-  if (one) finding.rank = absent.first();
+  if (absent.count == 1) finding.rank = absent.first();
   finding.subject = ranks_text(absent.ranges);
   finding.advice = unreadable > 0
                        ? "DATA QUALITY (--full) names each segment file that cannot be read, and the reason; "

@@ -80,7 +80,8 @@ std::string ranks_text(std::span<const RankRange> ranges) {
 }
 
 std::string only_recorded_text(std::int64_t recorded, std::int64_t of, std::uint64_t unreadable_files) {
-  if (unreadable_files > 0) {
+  const std::int64_t absent = of - recorded;
+  if (unreadable_files > 0 && (of <= 1 || std::cmp_greater_equal(unreadable_files, absent))) {
     const std::string_view why =
         unreadable_files == 1 ? "a segment file is unreadable" : "segment files are unreadable";
     return of <= 1 ? format("only one rank can be read, because {}", why)

@@ -55,6 +55,13 @@ inline constexpr std::string_view two_ranks = R"(
 1 comm 80 100 allreduce group=dp seq=0 enqueued=80 on=main
 )";
 
+/// The same two ranks as the stages of a pipeline, on hosts a and b.
+inline std::string two_stages() {
+  constexpr std::string_view group = "@group dp 0,1\n";
+  std::string text{two_ranks};
+  return text.insert(text.find(group) + group.size(), "@rank 0 host=a meta.stage=0\n@rank 1 host=b meta.stage=1\n");
+}
+
 /// One rank with an accelerator: each of three kernels of 100 ns is launched 50 ns after the one before.
 inline constexpr std::string_view three_kernels = R"(
 @run

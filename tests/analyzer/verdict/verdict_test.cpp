@@ -117,17 +117,29 @@ TEST(Verdict, WithOneRankOfManyItsOwnFindingLeads) {
   EXPECT_EQ(report.findings->back().id, "ranks_missing");
 }
 
-TEST(Verdict, ARankWhoseFileCannotBeReadIsNotCalledUnrecorded) {
-  std::string lines =
-      "@run clock=same_host source=rankscope world_size=2\n"
-      "@quality segments_unreadable 1 \"cannot open b.rseg: Permission denied\"\n";
+/// The whole text on a run of a job of `world` ranks, of which rank 0 was recorded and one segment file cannot be read.
+std::string text_with_an_unreadable_file(int world) {
+  std::string lines = format(
+      "@run clock=same_host source=rankscope world_size={}\n"
+      "@quality segments_unreadable 1 \"cannot open b.rseg: Permission denied\"\n",
+      world);
   for (int step = 0; step < 6; ++step)
     lines += format("0 step {0}000 {0}999 step index={0}\n0 op {0}000 {0}900 work\n", step);
   const auto run = testing::run_of(lines);
-  const std::string text = render_text(analyze(*run, {}), *run, {}, Colour::no);
+  return render_text(analyze(*run, {}), *run, {}, Colour::no);
+}
+
+TEST(Verdict, ARankWhoseFileCannotBeReadIsNotCalledUnrecorded) {
+  const std::string text = text_with_an_unreadable_file(2);
   EXPECT_THAT(text, HasSubstr("rank 1 (of 2) cannot be read"));
   EXPECT_THAT(text, HasSubstr("only 1 of 2 ranks can be read"));
   EXPECT_THAT(text, Not(HasSubstr("ranks was recorded")));
+}
+
+TEST(Verdict, OneUnreadableFileDoesNotExplainSeveralAbsentRanks) {
+  const std::string text = text_with_an_unreadable_file(4);
+  EXPECT_THAT(text, HasSubstr("(of 4) were not recorded or cannot be read"));
+  EXPECT_THAT(text, HasSubstr("only 1 of 4 ranks was recorded"));
 }
 
 TEST(Verdict, OfFindingsOfOneSeverityMissingRanksComeLast) {

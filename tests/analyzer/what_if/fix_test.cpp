@@ -92,20 +92,7 @@ TEST(Fix, OfARankWithoutPeersCannotBeTold) {
 }
 
 TEST(Fix, OfARankOfAPipelineNamesTheFixForStages) {
-  Replayed replayed{R"(
-@run clock=same_host clock_error=0
-@group dp 0,1
-@rank 0 meta.stage=0
-@rank 1 meta.stage=1
-0 step 0 100 step index=0
-0 forward 0 40 forward
-0 wait 40 100 wait
-0 comm 40 100 allreduce group=dp seq=0 enqueued=40 on=main
-1 step 0 100 step index=0
-1 forward 0 80 forward
-1 wait 80 100 wait
-1 comm 80 100 allreduce group=dp seq=0 enqueued=80 on=main
-)"};
+  Replayed replayed{two_stages()};
   replayed.classes = {0, 1};
   EXPECT_THAT(refusal_of(replayed, "rank:1").message, HasSubstr("--fix stage:last"));
 }

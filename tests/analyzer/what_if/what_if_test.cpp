@@ -274,20 +274,7 @@ TEST(WhatIf, SaysBetweenWhomWorkIsEvenedOut) {
 }
 
 TEST(WhatIf, TellsTheLastStageAndTheHostsApart) {
-  const auto section = what_if_of(Replayed{R"(
-@run clock=same_host clock_error=0
-@group dp 0,1
-@rank 0 host=a meta.stage=0
-@rank 1 host=b meta.stage=1
-0 step 0 100 step index=0
-0 forward 0 40 forward
-0 wait 40 100 wait
-0 comm 40 100 allreduce group=dp seq=0 enqueued=40 on=main
-1 step 0 100 step index=0
-1 forward 0 80 forward
-1 wait 80 100 wait
-1 comm 80 100 allreduce group=dp seq=0 enqueued=80 on=main
-)"});
+  const auto section = what_if_of(Replayed{two_stages()});
   ASSERT_TRUE(section) << section.error().why;
   EXPECT_DOUBLE_EQ(section->last_stage.value(), 1);
   EXPECT_EQ(section->even_last_stage_ns, 80) << "60 of compute, 20 of transfer";

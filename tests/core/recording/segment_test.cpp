@@ -512,26 +512,5 @@ TEST(Segment, ANewerMajorVersionIsRefusedInWords) {
   EXPECT_NE(run.error().message.find("newer rankscope"), std::string::npos) << run.error().message;
 }
 
-TEST(Recording, BadPathsGetASentenceEach) {
-  const Folder folder;
-  EXPECT_NE(read_recording(folder.path() / "absent").error().message.find("does not exist"), std::string::npos);
-  fs::create_directory(folder.path() / "empty");
-  EXPECT_NE(read_recording(folder.path() / "empty").error().message.find("empty folder"), std::string::npos);
-  std::ofstream{folder.path() / "empty" / "x.txt"} << "x";
-  EXPECT_NE(read_recording(folder.path() / "empty").error().message.find("not a recording"), std::string::npos);
-  EXPECT_NE(read_recording(folder.path() / "empty" / "x.txt").error().message.find("is a file"), std::string::npos);
-}
-
-TEST(Recording, AFolderThatMayNotBeReadIsNotCalledEmpty) {
-  if (geteuid() == 0) GTEST_SKIP() << "root may read everything";
-  const Folder folder;
-  const fs::path locked = folder.path() / "locked";
-  fs::create_directory(locked);
-  fs::permissions(locked, fs::perms::none);
-  const std::string refused = read_recording(locked).error().message;
-  fs::permissions(locked, fs::perms::owner_all);
-  EXPECT_NE(refused.find("cannot read " + locked.string() + ": Permission denied"), std::string::npos) << refused;
-}
-
 }  // namespace
 }  // namespace rankscope::recording

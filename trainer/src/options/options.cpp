@@ -5,8 +5,8 @@
 #include <map>
 #include <memory>
 
-#include "options/option_words.h"
 #include "rankscope/core/choices.h"
+#include "rankscope/core/command_line.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
 
@@ -65,32 +65,33 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--layers", o.model.layers,
                  "layers of gpt or mlp (default: set by --scale, but at least two per stage, and per device in mp and "
                  "ddp+mp)")
-      ->check(within(1, 1000));
-  app.add_option("--hidden", o.model.hidden, "width of gpt or mlp (default: set by --scale)")->check(within(1, 65536));
+      ->check(within<int>({1, 1000}));
+  app.add_option("--hidden", o.model.hidden, "width of gpt or mlp (default: set by --scale)")
+      ->check(within<int>({1, 65536}));
   app.add_option("--heads", o.model.heads,
                  "attention heads of gpt (default: set by --scale, but in tp and tp+sp at least one per rank)")
-      ->check(within(1, 1024));
+      ->check(within<int>({1, 1024}));
   app.add_option("--seq", o.model.sequence, "tokens per sample of gpt (default: set by --scale)")
-      ->check(within(1, 65536));
+      ->check(within<int>({1, 65536}));
   app.add_flag("--unused-head", o.model.unused_head,
                "add a second output layer (head) to mlp and leave it out in odd steps (needs --find-unused)");
 }
 
 void add_training_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--steps", o.steps, "steps to train (default: as many as --epochs needs if it is given, otherwise 20)")
-      ->check(within(1, 1000000000));
+      ->check(within<int>({1, 1000000000}));
   app.add_option("--epochs", o.epochs, "number of passes over the data; --steps can end the run earlier")
-      ->check(within(1, 1000000));
+      ->check(within<int>({1, 1000000}));
   auto* global = app.add_option("--global-batch", o.global_batch,
                                 "samples per step, for all ranks together (default: follows from --batch-per-device)");
   auto* device = app.add_option("--batch-per-device", o.batch_per_device,
                                 "samples per micro-step and device (default 8; in pp and 3d, 4 per micro-batch)");
-  global->check(within(1, 1 << 24))->excludes(device);
-  device->check(within(1, 1 << 24));
+  global->check(within<int>({1, 1 << 24}))->excludes(device);
+  device->check(within<int>({1, 1 << 24}));
   app.add_option("--accumulate", o.accumulate,
                  "micro-steps per step; gradients are reduced in the last one (in zero2 and zero3, in every one)")
       ->capture_default_str()
-      ->check(within(1, 4096));
+      ->check(within<int>({1, 4096}));
   add_choice(app, "--optimizer", o.optimizer.kind, optimizer_names, "optimizer (default sgd)");
   app.add_option("--lr", o.optimizer.learning_rate, "learning rate (default: 0.05 for sgd, 0.001 for adamw)")
       ->check(CLI::PositiveNumber);
@@ -99,21 +100,23 @@ void add_training_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--warmup-steps", o.optimizer.rate.warmup,
                  "steps over which the learning rate rises to its full value")
       ->capture_default_str()
-      ->check(within(0, 1000000000));
+      ->check(within<int>({0, 1000000000}));
   app.add_option("--momentum", o.optimizer.momentum, "momentum of sgd; adamw has its own")
       ->capture_default_str()
-      ->check(within(0.0, 1.0));
+      ->check(within<double>({0.0, 1.0}));
   app.add_option("--weight-decay", o.optimizer.weight_decay, "weight decay")
       ->capture_default_str()
-      ->check(within(0.0, 1.0));
+      ->check(within<double>({0.0, 1.0}));
   add_choice(app, "--dtype", o.dtype, dtype_names,
              "type of parameters and activations (default f32); bf16 is mixed precision: layers compute in bf16; "
              "parameters, gradients and optimizer state stay f32");
   app.add_option("--seed", o.seed, "seed of parameters, generated data and sample order")->capture_default_str();
   app.add_option("--log-every", o.log_every, "steps between two progress lines")
       ->capture_default_str()
-      ->check(within(1, 1000000));
-  app.add_option("--threads", o.threads, "compute threads of each rank")->capture_default_str()->check(within(1, 1024));
+      ->check(within<int>({1, 1000000}));
+  app.add_option("--threads", o.threads, "compute threads of each rank")
+      ->capture_default_str()
+      ->check(within<int>({1, 1024}));
 }
 
 void add_data_options(CLI::App& app, TrainOptions& o) {
@@ -123,21 +126,21 @@ void add_data_options(CLI::App& app, TrainOptions& o) {
                  "data set to use if the folder contains several: cifar10, cifar100 or mnist");
   app.add_option("--samples", o.data.samples, "number of generated samples")
       ->capture_default_str()
-      ->check(within(1, 1 << 30));
+      ->check(within<int>({1, 1 << 30}));
   app.add_option("--loader-workers", o.data.workers, "loader threads of each rank")
       ->capture_default_str()
-      ->check(within(1, 64));
+      ->check(within<int>({1, 64}));
 }
 
 void add_parallel_options(CLI::App& app, TrainOptions& o, Raw& raw) {
   app.add_option("--parallel", raw.mode, "how the work is shared: " + mode_summaries())->capture_default_str();
   app.add_option("--ranks", o.launch.ranks,
                  "training processes on this machine (default: set by the launcher, otherwise 1)")
-      ->check(within(1, 4096));
+      ->check(within<int>({1, 4096}));
   app.add_option("--devices", o.devices,
                  format("devices of each process in {} (default 2); on the CPU, each device is a thread",
                         modes_that_take(ModeOption::devices)))
-      ->check(within(1, 64));
+      ->check(within<int>({1, 64}));
   add_choice(app, "--device", o.device.wish, device_names,
              "train on GPUs (NCCL) or on the CPU (Gloo); auto (default) uses GPUs if there is one for each rank");
   app.add_flag("--share-gpu", o.device.share_gpu,
@@ -162,10 +165,10 @@ void add_pipeline_options(CLI::App& app, TrainOptions& o) {
                  "or a CSV file with one line of actions per rank, such as 0F0,0B0");
   app.add_option("--micro-batches", pipeline.micro_batches,
                  "micro-batches per step of a pipeline (default: two per rank, or as in the CSV file)")
-      ->check(within(1, 4096));
+      ->check(within<int>({1, 4096}));
   app.add_option("--chunks", pipeline.chunks,
                  "stages per rank in a pipeline (default: 2 if the schedule needs several, otherwise 1)")
-      ->check(within(1, 64));
+      ->check(within<int>({1, 64}));
   app.add_option(
       "--split", pipeline.split,
       "how many blocks of the model each stage or device has, such as 2,1,3 (default: balanced by their work)");
@@ -185,38 +188,40 @@ void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
   CheckpointOptions& checkpoints = o.checkpoints;
   app.add_option("--checkpoints", checkpoints.folder,
                  "folder for checkpoints, shared by all machines; a checkpoint is saved at the end of the run");
-  app.add_option("--save-every", checkpoints.every, "also save every N steps")->check(within(1, 1000000000));
+  app.add_option("--save-every", checkpoints.every, "also save every N steps")->check(within<int>({1, 1000000000}));
   app.add_option("--keep", checkpoints.keep, "number of checkpoints to keep")
       ->capture_default_str()
-      ->check(within(1, 1000));
+      ->check(within<int>({1, 1000}));
   app.add_flag(
       "--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
       "resume from the latest checkpoint; ddp and zero1 to zero3 may use a different number of ranks");
   app.add_option("--restarts", o.launch.restarts,
                  "how many times to restart all ranks after one is lost, from the latest checkpoint if there is one")
       ->capture_default_str()
-      ->check(within(0, 1000));
+      ->check(within<int>({0, 1000}));
 }
 
 void add_validation_options(CLI::App& app, TrainOptions& o) {
   app.add_option(
          "--validate-every", o.validation.every,
          "steps between two validation passes over samples not used for training; a pass also follows the last step")
-      ->check(within(1, 1000000000));
+      ->check(within<int>({1, 1000000000}));
   app.add_option("--validation-samples", o.validation.samples,
                  "samples per validation pass (default: 512, or all if there are fewer)")
-      ->check(within(1, 1 << 30));
+      ->check(within<int>({1, 1 << 30}));
   app.add_option("--check-replicas", o.check_replicas,
                  "steps between two checks that all copies of the model are equal (default: only before checkpoints)")
-      ->check(within(1, 1000000000));
+      ->check(within<int>({1, 1000000000}));
 }
 
 void add_mesh_options(CLI::App& app, TrainOptions& o) {
   MeshOptions& mesh = o.mesh;
   app.add_option("--dp", mesh.shape.data, "copies of the model in 3d (default: number of ranks divided by --tp x --pp)")
-      ->check(within(1, 65536));
-  app.add_option("--tp", mesh.shape.tensor, "ranks that share each layer in 3d (default 1)")->check(within(1, 65536));
-  app.add_option("--pp", mesh.shape.pipeline, "ranks of each pipeline in 3d (default 1)")->check(within(1, 65536));
+      ->check(within<int>({1, 65536}));
+  app.add_option("--tp", mesh.shape.tensor, "ranks that share each layer in 3d (default 1)")
+      ->check(within<int>({1, 65536}));
+  app.add_option("--pp", mesh.shape.pipeline, "ranks of each pipeline in 3d (default 1)")
+      ->check(within<int>({1, 65536}));
   app.add_flag(
       "--sequence-parallel", [&mesh](std::int64_t) { mesh.sequence = SequenceParallel::yes; },
       "in 3d, ranks that share layers also share the sequence (like tp+sp)");
@@ -226,13 +231,13 @@ void add_mesh_options(CLI::App& app, TrainOptions& o) {
 void add_launch_options(CLI::App& app, TrainOptions& o) {
   app.add_option("--nnodes", o.launch.nodes, "number of machines; start the trainer once on each")
       ->capture_default_str()
-      ->check(within(1, 65536));
+      ->check(within<int>({1, 65536}));
   app.add_option("--node-rank", o.launch.node_rank, "index of this machine, starting at 0")
       ->capture_default_str()
-      ->check(within(0, 65535));
+      ->check(within<int>({0, 65535}));
   app.add_option("--master-addr", o.launch.master_address, "address of machine 0")->capture_default_str();
   app.add_option("--master-port", o.launch.master_port, "port on machine 0 (default: a free one)")
-      ->check(within(1, 65535));
+      ->check(within<int>({1, 65535}));
   app.add_option("--log-dir", o.launch.log_folder, "folder for one log file per rank");
   app.add_flag("--bind-cpus", o.launch.bind_cpus,
                "bind each rank of this machine to its own cores; needs ranks x --threads cores");
@@ -253,7 +258,7 @@ void add_raw_options(CLI::App& app, TrainOptions& o, Raw& raw) {
       ->allow_extra_args(false);
   app.add_option("--timeout", raw.timeout, "seconds to wait for a rank that does not answer")
       ->capture_default_str()
-      ->check(within(1.0, 86400.0));
+      ->check(within<double>({1.0, 86400.0}));
   app.add_option(
       "--dump-gradients", o.dump_gradients,
       "let rank 0 write the losses and gradients of each step to this file; an existing file is overwritten");

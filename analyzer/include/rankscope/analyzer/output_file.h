@@ -43,6 +43,9 @@ class OutputFile {
 /// True for the target that means stdout.
 [[nodiscard]] bool is_stdout(const std::filesystem::path& target);
 
+/// "wrote run.pftrace (0.2 MB)"; without the size of what has none, such as a folder or a pipe.
+[[nodiscard]] std::string wrote_text(const std::filesystem::path& target);
+
 /// The whole of a small file at once.
 [[nodiscard]] Result<void> write_file(const std::filesystem::path& target, std::string_view bytes);
 

@@ -178,4 +178,11 @@ Result<void> write_file(const fs::path& target, std::string_view bytes) {
   return file.commit();
 }
 
+std::string wrote_text(const fs::path& target) {
+  std::error_code no_file;
+  const auto bytes = fs::file_size(target, no_file);
+  return no_file ? format("wrote {}", target.string())
+                 : format("wrote {} ({:.1f} MB)", target.string(), static_cast<double>(bytes) / 1e6);
+}
+
 }  // namespace rankscope::analyzer

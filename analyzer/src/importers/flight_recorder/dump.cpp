@@ -57,10 +57,10 @@ void read_field(const PlainValues& values, std::string_view key, ValueRef value,
     return entry.collective_seq < 0 ? sequence(entry.collective_seq) : void();  // versions before 2.2
   if (key == "p2p_seq_id") return sequence(entry.p2p_seq);
   if (key == "time_created_ns") return number(entry.created_ns);
-  if (key == "timeout_ms")
-    return entry.timeout_ms =
-               std::clamp<std::int64_t>(values.number_of(value).value_or(0), 0, CommCall::longest_timeout_ms),
-           void();
+  if (key == "timeout_ms") {
+    entry.timeout_ms = std::clamp<std::int64_t>(values.number_of(value).value_or(0), 0, CommCall::longest_timeout_ms);
+    return;
+  }
   if (key == "profiling_name") return read_name(values.text_of(value), entry);
   if (key == "input_sizes") return entry.input_sizes = value, void();
   if (key == "input_dtypes") return entry.input_dtypes = value, void();
