@@ -3,16 +3,20 @@
 torchrun --nproc-per-node 4 faulty.py --mode ddp --fault never --rank 1 --step 6
 
 Modes: ddp, fsdp (FSDP2), pipeline (sends and receives between neighbours). `--fault none` is a clean run; `--fault slow` pauses one
-rank for 3 s now and then, as a checkpoint does.
+rank for 3 s now and then, as a checkpoint does. With --dump, each rank that lives writes its Flight Recorder some seconds after the fault
+(TORCH_FR_BUFFER_SIZE must be set), since nothing does so on the CPU.
 """
 import argparse
 import os
+import pathlib
 import signal
+import threading
 import time
 
 import torch
 import torch.distributed as dist
 
+DUMP_AFTER_S = 5
 FAULTS = ("none", "slow", "never", "sleep", "order", "size", "dtype", "root", "kill", "stop", "exception", "groups")
 
 
@@ -23,6 +27,7 @@ def options():
     parser.add_argument("--rank", type=int, default=1, help="the faulty rank")
     parser.add_argument("--step", type=int, default=6, help="the step in which it goes wrong")
     parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--dump", type=pathlib.Path, help="folder for the dumps of the Flight Recorder")
     return parser.parse_args()
 
 
@@ -72,6 +77,18 @@ def go_wrong(fault, pair_of_groups):
     return True
 
 
+def dump_later(folder, rank):
+    """Also while the rank waits in an operation or sleeps, since both let other threads run."""
+    def dump():
+        temporary = folder / f"unfinished.{rank}"
+        temporary.write_bytes(torch._C._distributed_c10d._dump_fr_trace())
+        temporary.rename(folder / f"_dump_{rank}")
+
+    timer = threading.Timer(DUMP_AFTER_S, dump)
+    timer.daemon = True
+    timer.start()
+
+
 def synchronise(chosen, step, pair_of_groups):
     """One operation of all ranks after each step, which the faulty rank misses or spoils."""
     rank, here = dist.get_rank(), chosen.fault not in ("none", "slow") and step == chosen.step
@@ -111,6 +128,8 @@ def main():
         optimizer.zero_grad()
         model(torch.randn(8, 32)).square().mean().backward()
         optimizer.step()
+        if chosen.dump and step == chosen.step:
+            dump_later(chosen.dump, rank)
         synchronise(chosen, step, pair_of_groups)
     dist.destroy_process_group()
 
