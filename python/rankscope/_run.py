@@ -227,14 +227,15 @@ class Run:
         found = json.loads(call_for_text("rankscope_what_if", self._open_handle(), request(form="both", **options), what="predicting"))
         return Answer(found["answer"], found["text"])
 
-    def compare(self, other: Run, *, steps: Steps = None, ranks: Ranks = None, accept_losses: bool = False) -> Answer:
+    def compare(self, other: Run, *, steps: Steps = None, ranks: Ranks = None, accept_losses: bool = False,
+                allow_different: bool = False) -> Answer:
         """Whether `other` is slower than this run, and where (schema rankscope.compare/1, docs/compare.md); str() is a text.
 
         The verdict is answer["step_time"]["verdict"]: unchanged, slower, faster or cannot_tell. `accept_losses` also judges runs of
         which data, ranks or steps are missing. It is also cannot_tell if the runs are of different jobs: if world size, batch or dtype differ.
         """
         options = {"label_a": self.name, "label_b": other.name, "steps": _steps(steps), "ranks": _ranks(ranks),
-                   "accept_losses": accept_losses}
+                   "accept_losses": accept_losses, "allow_different": allow_different}
         handles = self._open_handle(), other._open_handle()
         found = json.loads(call_for_text("rankscope_compare", *handles, request(form="both", **options), what="comparing"))
         return Answer(found["answer"], found["text"])

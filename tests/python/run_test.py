@@ -75,6 +75,17 @@ class Runs(unittest.TestCase):
         self.assertEqual(answer["step_time"], expected["step_time"])
         self.assertEqual(answer["step_time"]["verdict"], "unchanged")
 
+    def test_runs_of_different_jobs_are_compared_only_if_they_may_differ(self):
+        inputs = [ROOT / "tests/golden" / name / "input.txt" for name in ("clean_2_ranks", "slow_4_ranks")]
+        with rankscope.open(inputs[0]) as two, rankscope.open(inputs[1]) as four:
+            refused, allowed = two.compare(four), two.compare(four, allow_different=True)
+        self.assertIn("not of the same job: world size 2 against 4", refused["step_time"]["why"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "c.json")
+            printed("compare", *inputs, "--allow-different", "--json", path)
+            self.assertEqual(allowed["step_time"], json.loads(path.read_text())["step_time"])
+        self.assertNotIn("same job", allowed["step_time"]["why"])
+
     def test_the_page_is_written(self):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.html")

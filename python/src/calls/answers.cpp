@@ -101,10 +101,11 @@ Result<std::string> what_if(const Run& run, const char* request_text) {
 
 Result<std::string> compare(const Run& a, const Run& b, const char* request_text) {
   RS_TRY(const Request request, Request::parse(request_text, {"form", "label_a", "label_b", "steps", "ranks",
-                                                              "include_warm_up", "accept_losses", "top"}));
+                                                              "include_warm_up", "accept_losses", "allow_different", "top"}));
   RS_TRY(const auto form, request.text("form", "json"));
   RS_TRY(const auto options, selection_from(request));
   RS_TRY(const bool accept_losses, request.flag("accept_losses"));
+  RS_TRY(const bool allow_different, request.flag("allow_different"));
   RS_TRY(const auto label_a, request.text("label_a", "A"));
   RS_TRY(const auto label_b, request.text("label_b", "B"));
   for (const auto& [run, label] : {std::pair{&a, &label_a}, std::pair{&b, &label_b}})
@@ -114,7 +115,8 @@ Result<std::string> compare(const Run& a, const Run& b, const char* request_text
   RS_TRY_VOID(check_steps(digest_a.report).map_error(while_doing(label_a)));
   RS_TRY_VOID(check_steps(digest_b.report).map_error(while_doing(label_b)));
   const auto comparison =
-      analyzer::compare(digest_a, digest_b, accept_losses ? analyzer::Losses::accepted : analyzer::Losses::refused);
+      analyzer::compare(digest_a, digest_b, accept_losses ? analyzer::Losses::accepted : analyzer::Losses::refused,
+                        allow_different ? analyzer::Likes::may_differ : analyzer::Likes::must_agree);
   const analyzer::ComparisonView view{comparison, std::nullopt, options.top};
   if (form == "json") return analyzer::render_json(view);
   if (form == "text") return analyzer::render_text(view, analyzer::Colour::no);

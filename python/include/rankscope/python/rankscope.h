@@ -51,7 +51,7 @@ RANKSCOPE_API int32_t rankscope_report(rankscope_run* run, const char* request, 
 RANKSCOPE_API int32_t rankscope_what_if(rankscope_run* run, const char* request, char** text, char** message);
 /* "both" is {"answer": the JSON, "text": the text}.
    {"form": "json" | "text" | "both" | "html", "label_a": "A", "label_b": "B", "steps": ..., "ranks": ...,
-   "include_warm_up": false, "accept_losses": false, "top": 10} */
+   "include_warm_up": false, "accept_losses": false, "allow_different": false, "top": 10} */
 RANKSCOPE_API int32_t rankscope_compare(rankscope_run* a, rankscope_run* b, const char* request, char** text,
                                         char** message);
 /* Status 2 if `out` holds what was recorded, or a trace, which an output must not replace. */
