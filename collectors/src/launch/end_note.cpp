@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
@@ -46,6 +47,21 @@ std::string how_it_ended(const ProcessEnd& end, const recording::LiveProcess& pr
   return process.ended || process.watched ? "" : "was killed, crashed or called _exit";
 }
 
+/// Between the last step that a rank of this host finished and `end`, if it is ten times as long as any of their steps,
+/// and 5 s at least; 0 otherwise, or if no steps are known.
+nanoseconds long_without_step(const recording::LiveView& view, HostTime end) {
+  std::optional<HostTime> last;
+  nanoseconds longest{0};
+  for (const recording::LiveProcess& process : view.processes)
+    for (const recording::LiveStep& step : process.last) {
+      last = std::max(last.value_or(HostTime::min()), step.begin + step.duration);
+      longest = std::max(longest, step.duration);
+    }
+  if (!last) return nanoseconds{0};
+  const nanoseconds gap = end - *last;
+  return gap >= std::chrono::seconds{5} && gap / 10 >= longest ? gap : nanoseconds{0};
+}
+
 std::string status_text(int status) {
   const std::string signal = status > 128 ? signal_name(status - 128) : std::string{};
   return format("status {}{}", status, signal.empty() ? "" : format(" ({})", signal));
@@ -53,7 +69,8 @@ std::string status_text(int status) {
 
 }  // namespace
 
-std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording::LiveView& view) {
+std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording::LiveView& view,
+                              nanoseconds unix_minus_host) {
   std::vector<RankEnd> bad;
   const bool is_whole = view.behind_bytes == 0 && view.left_out == 0;
   for (const ProcessEnd& end : ends) {
@@ -64,6 +81,7 @@ std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording:
     if (WIFSIGNALED(end.wait_status)) row.signal = signal_name(WTERMSIG(end.wait_status));
     row.steps = is_whole && !process->last.empty() ? process->steps : 0;
     if (row.steps > 0) row.in_step = process->last.back().index + 1;
+    if (is_whole) row.no_step = long_without_step(view, HostTime{nanoseconds{end.unix_ns} - unix_minus_host});
     bad.push_back(std::move(row));
   }
   std::ranges::stable_sort(bad, {}, [](const RankEnd& row) { return row.end.unix_ns; });
@@ -77,10 +95,16 @@ std::string end_note(int status, std::string_view stopped_by, std::span<const Ra
   std::string text = "the command ended with " + status_text(status);
   if (ends.empty()) return text;
   const RankEnd& first = ends.front();
-  text += format("; rank {} stopped first: it {} {} after it started", first.rank, first.how,
-                 duration_text(first.end.lived));
+  text +=
+      format("; rank {} ended first: it {} {} after it started", first.rank, first.how, duration_text(first.end.lived));
   if (first.steps > 0) text += format(", in step {}", first.in_step);
-  return text + format(" (pid {} on host {})", first.end.process.pid, host_name());
+  text += format(" (pid {} on host {})", first.end.process.pid, host_name());
+  if (first.no_step > nanoseconds{0})
+    text += format(
+        "; no rank had finished a step for {} before, so the job may have hung: `rankscope hang` shows which "
+        "rank the others waited for",
+        duration_text(first.no_step));
+  return text;
 }
 
 void add_ends(std::span<const RankEnd> ends, RecordSummary& summary) {

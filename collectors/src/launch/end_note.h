@@ -18,14 +18,19 @@ struct RankEnd {
   std::string signal{};      ///< "SIGKILL"; empty: it was none, or is not known
   std::uint64_t steps = 0;   ///< that it finished; 0: none, or not known
   std::int64_t in_step = 0;  ///< the step after these; only if `steps` is not 0
+  nanoseconds no_step{0};    ///< before its end, in which no rank finished a step, if that is unusually long; else 0
 };
 
 /// Ranks whose processes ended otherwise than they should, the first one first. `view` is of the gathered recording; if
-/// it does not show everything, no row has steps, since more of them may have ended.
-[[nodiscard]] std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording::LiveView& view);
+/// it does not show everything, no row has steps, since more of them may have ended. `unix_minus_host`: what the host's
+/// clock lacks of the time since 1970.
+[[nodiscard]] std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording::LiveView& view,
+                                            nanoseconds unix_minus_host);
 
-/// "the command ended with status 1; rank 1 stopped first: it was killed by SIGKILL 12.3 s after it started, in step
-/// 14 (pid 4711 on host n0)"; empty if the status is 0. `stopped_by`: the signal with which the job was asked to end.
+/// "the command ended with status 1; rank 1 ended first: it was killed by SIGKILL 12.3 s after it started, in step 14
+/// (pid 4711 on host n0)"; empty if the status is 0. Of a job that stood still before, whoever ended first was ended by
+/// others, maybe, so the note also says how long that was. `stopped_by`: the signal with which the job was asked to
+/// end.
 [[nodiscard]] std::string end_note(int status, std::string_view stopped_by, std::span<const RankEnd> ends);
 
 /// For the manifest, so that reports name the signals and judge who ended first: "ended_by.rank1" is "SIGKILL", and

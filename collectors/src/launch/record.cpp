@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -29,6 +30,7 @@
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "rankscope/core/recording/tick_clock.h"
 #include "settings/inject_settings.h"
 #include "settings/record_settings.h"
 #include "source_notes.h"
@@ -160,7 +162,9 @@ void note_container(const RecordOptions& options, const Conditions& conditions, 
 /// What the processes of the recording had done when they ended; nothing of a command that ended well.
 std::vector<RankEnd> ends_of_ranks(const Conditions& conditions, const RecordOutcome& outcome) {
   if (outcome.status == 0 || conditions.ends.empty()) return {};
-  return bad_ends(conditions.ends, whole_view(outcome.summary.out));
+  const nanoseconds unix_minus_host =
+      std::chrono::system_clock::now().time_since_epoch() - nanoseconds{recording::TickClock::now_monotonic()};
+  return bad_ends(conditions.ends, whole_view(outcome.summary.out), unix_minus_host);
 }
 
 RecordOutcome finish(const RecordOptions& options, const Conditions& conditions, Folders& folders, Watcher& watcher,

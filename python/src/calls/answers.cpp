@@ -100,8 +100,9 @@ Result<std::string> what_if(const Run& run, const char* request_text) {
 }
 
 Result<std::string> compare(const Run& a, const Run& b, const char* request_text) {
-  RS_TRY(const Request request, Request::parse(request_text, {"form", "label_a", "label_b", "steps", "ranks",
-                                                              "include_warm_up", "accept_losses", "allow_different", "top"}));
+  RS_TRY(const Request request,
+         Request::parse(request_text, {"form", "label_a", "label_b", "steps", "ranks", "include_warm_up",
+                                       "accept_losses", "allow_different", "top"}));
   RS_TRY(const auto form, request.text("form", "json"));
   RS_TRY(const auto options, selection_from(request));
   RS_TRY(const bool accept_losses, request.flag("accept_losses"));

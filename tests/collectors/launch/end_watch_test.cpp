@@ -1,6 +1,7 @@
 // How processes end, as the recorder sees it from outside.
 #include "launch/end_watch.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -125,13 +126,15 @@ ProcessEnd end_at(std::int64_t pid, int wait_status, std::int64_t unix_ns) {
           .lived = nanoseconds{12'300'000'000}};
 }
 
-TEST(EndNote, NamesTheRankThatStoppedFirstAndTheSignal) {
+constexpr nanoseconds same_clock{0};  ///< here, the clock of the host counts from 1970
+
+TEST(EndNote, NamesTheRankThatEndedFirstAndTheSignal) {
   recording::LiveView view;
   view.processes = {process_of(10, 0, 13), process_of(11, 1, 13)};
   const std::vector<ProcessEnd> ends{end_at(11, SIGKILL, 5), end_at(10, SIGTERM, 6)};
-  const std::vector<RankEnd> bad = bad_ends(ends, view);
+  const std::vector<RankEnd> bad = bad_ends(ends, view, same_clock);
   EXPECT_EQ(end_note(1, "", bad),
-            "the command ended with status 1; rank 1 stopped first: it was killed by SIGKILL "
+            "the command ended with status 1; rank 1 ended first: it was killed by SIGKILL "
             "12.300 s after it started, in step 14 (pid 11 on host " +
                 host_name() + ")");
   RecordSummary summary;
@@ -148,19 +151,42 @@ TEST(EndNote, NamesNoStepIfNotEverythingWasRead) {
     recording::LiveView view;
     view.processes = {process_of(10, 0, 13)};
     (is_behind ? view.behind_bytes : view.left_out) = 1;
-    const std::string note = end_note(1, "", bad_ends(std::vector{end_at(10, SIGKILL, 5)}, view));
-    EXPECT_NE(note.find("rank 0 stopped first"), std::string::npos) << note;
+    const std::string note = end_note(1, "", bad_ends(std::vector{end_at(10, SIGKILL, 5)}, view, same_clock));
+    EXPECT_NE(note.find("rank 0 ended first"), std::string::npos) << note;
     EXPECT_EQ(note.find("in step"), std::string::npos) << note;
   }
+}
+
+TEST(EndNote, AJobThatStoodStillBeforeMayHaveHung) {
+  constexpr std::int64_t second = 1'000'000'000;
+  recording::LiveView view;
+  view.processes = {process_of(10, 0, 13), process_of(11, 1, 13)};
+  for (recording::LiveProcess& process : view.processes)
+    process.last.back() = {.index = 13, .begin = HostTime{nanoseconds{99 * second}}, .duration = nanoseconds{second}};
+  const auto note_of = [&view](std::int64_t end, nanoseconds clock) {
+    return end_note(1, "", bad_ends(std::vector{end_at(10, SIGKILL, end)}, view, clock));
+  };
+  EXPECT_THAT(
+      note_of(130 * second, same_clock),
+      EndsWith("; no rank had finished a step for 30.000 s before, so the job may have hung: `rankscope hang` shows "
+               "which rank the others waited for"));
+  EXPECT_THAT(note_of(140 * second, nanoseconds{10 * second}), HasSubstr("for 30.000 s before"));
+  EXPECT_THAT(note_of(109 * second, same_clock), Not(HasSubstr("hung"))) << "less than ten of its steps";
+  view.processes[1].last.back() = {
+      .index = 13, .begin = HostTime{nanoseconds{125 * second}}, .duration = nanoseconds{1}};
+  EXPECT_THAT(note_of(130 * second, same_clock), Not(HasSubstr("hung"))) << "another rank went on";
+  view.processes[1].last.clear();
+  view.behind_bytes = 1;
+  EXPECT_THAT(note_of(130 * second, same_clock), Not(HasSubstr("hung"))) << "not all was read";
 }
 
 TEST(EndNote, KeepsErrorsAndSignalsApart) {
   recording::LiveView view;
   view.processes = {process_of(10, 0, 13)};
-  EXPECT_EQ(bad_ends(std::vector{end_at(10, 3 << 8, 5)}, view).at(0).how, "exited with status 3");
-  EXPECT_EQ(bad_ends(std::vector{end_at(10, 0, 5)}, view).at(0).how, "was killed, crashed or called _exit");
+  EXPECT_EQ(bad_ends(std::vector{end_at(10, 3 << 8, 5)}, view, same_clock).at(0).how, "exited with status 3");
+  EXPECT_EQ(bad_ends(std::vector{end_at(10, 0, 5)}, view, same_clock).at(0).how, "was killed, crashed or called _exit");
   view.processes[0].ended = true;
-  EXPECT_TRUE(bad_ends(std::vector{end_at(10, 0, 5)}, view).empty()) << "it ended as it should";
+  EXPECT_TRUE(bad_ends(std::vector{end_at(10, 0, 5)}, view, same_clock).empty()) << "it ended as it should";
 }
 
 TEST(EndNote, ALoaderWorkerIsNotTheRank) {
@@ -169,7 +195,7 @@ TEST(EndNote, ALoaderWorkerIsNotTheRank) {
   view.processes[1].events = 3;
   std::vector<ProcessEnd> ends{end_at(12, SIGTERM, 5), end_at(10, SIGKILL, 6)};
   ends[0].process.start = 9;
-  const std::vector<RankEnd> bad = bad_ends(ends, view);
+  const std::vector<RankEnd> bad = bad_ends(ends, view, same_clock);
   ASSERT_EQ(bad.size(), 1U);
   EXPECT_EQ(bad[0].end.process.pid, 10);
 }
@@ -181,7 +207,7 @@ TEST(EndNote, ARankThatWasStartedAgainHasTwoEnds) {
   std::vector<ProcessEnd> ends{end_at(10, SIGKILL, 20'000'000'000), end_at(12, SIGBUS, 60'000'000'000)};
   ends[1].process.start = 9;
   RecordSummary summary;
-  add_ends(bad_ends(ends, view), summary);
+  add_ends(bad_ends(ends, view, same_clock), summary);
   using Fact = std::pair<std::string, std::string>;
   EXPECT_EQ(summary.metadata,
             (std::vector<Fact>{{"ended_by.rank0", "SIGBUS"}, {"end_seen.rank0", "10 9 20000000000;12 7 60000000000"}}));
