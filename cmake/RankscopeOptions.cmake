@@ -34,6 +34,12 @@ if(RANKSCOPE_CCACHE)
   endif()
 endif()
 
+# GCC looks for memory that it can use again whenever its heap has grown, also through all of a precompiled header. In large
+# units that is a fifth of the time; 1 GB before it looks costs 150 MB in most.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT RANKSCOPE_FOR_CLANG)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1000000>)
+endif()
+
 # lld takes a quarter of the time of GNU ld, which is what a change of one file in dev waits for.
 find_program(RANKSCOPE_LLD ld.lld)
 if(RANKSCOPE_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
