@@ -21,6 +21,9 @@ namespace rankscope::collectors {
 namespace {
 
 using namespace testing;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A child that waits for signals; nobody collects it before this object goes.
 class Child {
