@@ -36,10 +36,12 @@ class Results(unittest.TestCase):
 
     def test_of_another_commit_and_a_line_that_was_cut_are_measured_again(self):
         self.try_two()
-        first, second = self.kept.read_text().splitlines()
+        first, second = filter(None, self.kept.read_text().splitlines())
         self.kept.write_text(json.dumps(json.loads(first) | {"commit": "0123456"}) + "\n" + second[:30])
         self.try_two()
         self.assertEqual(len(self.runs), 4)
+        self.try_two()
+        self.assertEqual(len(self.runs), 4, "what follows a cut line is kept")
 
     def test_of_other_ranks_than_the_faulty_one_are_not_right(self):
         verdict = {"verdict": "hang", "roots": [{"ranks": [0], "kind": "dead", "certainty": "fact"}]}

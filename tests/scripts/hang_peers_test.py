@@ -17,7 +17,7 @@ class Words(unittest.TestCase):
         self.assertEqual(peers.words({0, 9, 14}, (9, 14)), "also 0")
         self.assertEqual(peers.words({0, 9}, (9, 14)), "not 14; also 0")
         self.assertEqual(peers.words(set(), (9, 14)), "nobody")
-        self.assertEqual(peers.words("KeyError: 3", (9, 14)), "refused: KeyError: 3")
+        self.assertEqual(peers.words("KeyError: 3", (9, 14)), "fails: KeyError: 3")
 
 
 class Variations(unittest.TestCase):
@@ -55,7 +55,7 @@ class Page(unittest.TestCase):
     def test_it_has_a_row_for_each_job_and_says_at_which_commit_it_was_made(self):
         answers = {"rankscope hang": ({9}, 0.1), "torchfrtrace": ("AssertionError", 2.0), "resiliency extension": ({1, 9}, 3.0)}
         text = peers.page([("job", "as recorded", (9,), answers)], (40.0, 900.0, 2e7))
-        self.assertIn("| job, as recorded | 9 | exactly | refused: AssertionError | also 1 | 0.1 / 2.0 / 3.0 |", text)
+        self.assertIn("| job, as recorded | 9 | exactly | fails: AssertionError | also 1 | 0.1 / 2.0 / 3.0 |", text)
         self.assertIn("40 s, 900 MB.", text)
         if peers.commit() != "unknown":  # in a copy without git
             self.assertRegex(text, check_docs.MEASURED_AT)

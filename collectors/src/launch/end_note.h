@@ -22,14 +22,14 @@ struct RankEnd {
 };
 
 /// Ranks whose processes ended otherwise than they should, the first one first. `view` is of the gathered recording; if
-/// it does not show everything, no row has steps, since more of them may have ended. `unix_minus_host`: what the host's
-/// clock lacks of the time since 1970.
+/// it does not show everything, no row has steps, since more of them may have ended. `unix_minus_host`: the time
+/// since 1970 minus the clock of the host.
 [[nodiscard]] std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording::LiveView& view,
                                             nanoseconds unix_minus_host);
 
 /// "the command ended with status 1; rank 1 ended first: it was killed by SIGKILL 12.3 s after it started, in step 14
-/// (pid 4711 on host n0)"; empty if the status is 0. Of a job that stood still before, whoever ended first was ended by
-/// others, maybe, so the note also says how long that was. `stopped_by`: the signal with which the job was asked to
+/// (pid 4711 on host n0)"; empty if the status is 0. If no rank had finished a step for long, the launcher may have
+/// ended the first one, so the note says how long that was. `stopped_by`: the signal with which the job was asked to
 /// end.
 [[nodiscard]] std::string end_note(int status, std::string_view stopped_by, std::span<const RankEnd> ends);
 
