@@ -23,7 +23,7 @@ std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
     const bool followed = i + 1 < marks.size() && marks[i + 1].index == marks[i].index + 1;
     const RunTime end = followed ? marks[i + 1].time.begin : marks[i].time.end;
     const TimeRange window{marks[i].time.begin, end};
-    windows.push_back({rank, marks[i].index, window, !marks[i].cut && !window.empty()});
+    windows.push_back({rank, marks[i].index, window, !marks[i].cut && !window.empty(), marks[i].sums});
   }
   return windows;
 }
@@ -97,7 +97,8 @@ std::vector<std::vector<TimeRange>> launches_by_process(const Run& run, std::spa
 /// A step of an accelerator begins when the work of the steps before it has ended (1.2).
 std::vector<StepMark> with_device_work(std::vector<TimeRange> launches, std::vector<StepMark> marks) {
   const DeviceTail tail{std::move(launches)};
-  for (StepMark& mark : marks) mark.time = {tail.of(mark.time.begin), tail.of(mark.time.end)};
+  for (StepMark& mark : marks)
+    if (!mark.sums.is_set()) mark.time = {tail.of(mark.time.begin), tail.of(mark.time.end)};
   return marks;
 }
 
@@ -197,7 +198,8 @@ AllWindows collect(const Run& run, MarkSource source) {
     const RankId rank = run.ranks()[row];
     const std::uint32_t process = run.process_row_of(rank);
     const std::vector<StepMark>& marks = marks_of_ranks[row];
-    if (!marks.empty() && leftovers[process] > marks.front().time.begin)
+    const bool from_begin = !marks.empty() && !marks.front().sums.is_set();
+    if (from_begin && leftovers[process] > marks.front().time.begin)
       all.leftovers_ns = std::max(all.leftovers_ns, (leftovers[process] - marks.front().time.begin).count());
     const std::vector<StepWindow> own = tile(rank, with_device_work(std::move(launches[process]), marks));
     all.windows.insert(all.windows.end(), own.begin(), own.end());
@@ -221,6 +223,60 @@ bool are_too_coarse(const ClockTrust& clocks, const AllWindows& all) {
 }
 
 constexpr const char* no_steps = "no step marks were recorded";
+constexpr const char* no_common_sums =
+    "steps were thinned out while the job ran (record --keep), and the ranks have no step in common";
+constexpr const char* only_sums = "the events of all steps were thinned out while the job ran (record --keep)";
+
+/// The first step of which no rank has sums only; nothing if no step was thinned out.
+std::optional<std::int64_t> first_full_step(std::span<const StepWindow> windows) {
+  std::optional<std::int64_t> first;
+  for (const StepWindow& window : windows)
+    if (window.sums.is_set()) first = std::max(first.value_or(window.index + 1), window.index + 1);
+  return first;
+}
+
+/// Leaves the steps out that come before.
+void begin_with(std::int64_t first, AllWindows& all) {
+  std::erase_if(all.windows, [first](const StepWindow& window) { return window.index < first; });
+  const auto before = all.ranks_with_steps.size();
+  std::erase_if(all.ranks_with_steps, [&](RankId rank) {
+    return std::ranges::find(all.windows, rank, &StepWindow::rank) == all.windows.end();
+  });
+  all.ranks_without += before - all.ranks_with_steps.size();
+}
+
+/// How steps are joined: where their marks come from, and whether the first ones may be warm-up.
+struct Joining {
+  MarkSource source{};
+  const ClockTrust& clocks;
+  bool marks_warm_up = true;
+};
+
+Section<StepsSection> join_all(AllWindows all, const Joining& joining, Quality& quality) {
+  StepsSection section;
+  section.source = name_of(joining.source);
+  section.leftovers_ns = all.leftovers_ns;
+  section.clocks_refused = !joining.clocks.comparable(all.ranks_with_steps) || are_too_coarse(joining.clocks, all);
+  std::vector<const StepWindow*> by_index;
+  for (const StepWindow& window : all.windows) by_index.push_back(&window);
+  std::ranges::stable_sort(by_index, {}, [](const StepWindow* window) { return window->index; });
+  section.steps = common_steps(by_index, all.ranks_with_steps.size(),
+                               section.clocks_refused ? Clocks::refused : Clocks::common, quality);
+  quality.add(Counter::steps_uneven, all.ranks_without);
+  if (joining.marks_warm_up) mark_warm_up(section.steps);
+  if (section.steps.empty()) return unavailable("the ranks have no step index in common");
+  section.windows = std::move(all.windows);
+  return section;
+}
+
+/// All steps, thinned out or not.
+std::optional<StepsSection> join_with_thinned(const AllWindows& all, const Joining& joining) {
+  Quality of_all;  // what is uneven is counted with the steps that have events
+  auto section = join_all(all, joining, of_all);
+  if (!section) return std::nullopt;
+  summarize(*section);
+  return std::move(*section);
+}
 
 /// The steps asked for. What is warm-up was judged with all of them.
 Section<StepsSection> in_range(const StepsSection& all, const ReportOptions& options) {
@@ -253,23 +309,23 @@ StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOpt
     result.section = result.all = unavailable(no_steps);
     return result;
   }
-  StepsSection section;
-  section.source = name_of(source);
-  section.leftovers_ns = all.leftovers_ns;
-  section.clocks_refused = !clocks.comparable(all.ranks_with_steps) || are_too_coarse(clocks, all);
-  std::vector<const StepWindow*> by_index;
-  for (const StepWindow& window : all.windows) by_index.push_back(&window);
-  std::ranges::stable_sort(by_index, {}, [](const StepWindow* window) { return window->index; });
-  section.steps = common_steps(by_index, all.ranks_with_steps.size(),
-                               section.clocks_refused ? Clocks::refused : Clocks::common, result.quality);
-  result.quality.add(Counter::steps_uneven, all.ranks_without);
-  if (!options.include_warm_up) mark_warm_up(section.steps);
-  if (section.steps.empty()) {
-    result.section = result.all = unavailable("the ranks have no step index in common");
+  Joining joining{source, clocks, !options.include_warm_up};
+  if (const auto first = first_full_step(all.windows)) {
+    result.with_thinned = join_with_thinned(all, joining);
+    if (!result.with_thinned) result.why_no_thinned = no_common_sums;
+    begin_with(*first, all);
+    joining.marks_warm_up = false;  // the first of them is not the first of the job
+    if (all.windows.empty()) {
+      result.section = result.all = unavailable(only_sums);
+      return result;
+    }
+  }
+  auto section = join_all(std::move(all), joining, result.quality);
+  if (!section) {
+    result.section = result.all = std::move(section);
     return result;
   }
-  section.windows = std::move(all.windows);
-  result.section = in_range(section, options);
+  result.section = in_range(*section, options);
   result.all = std::move(section);
   summarize(*result.all);
   if (!result.section) return result;

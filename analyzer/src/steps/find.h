@@ -1,6 +1,9 @@
 // Where each step begins and ends, on each rank and for the job (metrics.md 1).
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "clocks/clock_trust.h"
 #include "rankscope/analyzer/options.h"
 #include "rankscope/analyzer/section.h"
@@ -12,6 +15,11 @@ namespace rankscope::analyzer {
 struct StepsResult {
   Section<StepsSection> section = unavailable("not computed");  ///< those asked for
   Section<StepsSection> all = unavailable("not computed");      ///< whatever was asked for
+  /// Also those whose events were thinned out, of which there are sums; the other two start behind them. Nothing if no
+  /// step was thinned out.
+  std::optional<StepsSection> with_thinned{};
+  /// Why there are no such steps although some were thinned out; empty otherwise.
+  std::string why_no_thinned{};
   Quality quality;
 };
 

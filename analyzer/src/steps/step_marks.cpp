@@ -46,7 +46,10 @@ std::vector<StepMark> step_marks(const Run& run, RankId rank, MarkSource source)
     for (const Span& span : run.spans_of(lane)) {
       const std::int64_t next = marks.empty() ? 0 : marks.back().index + 1;
       const auto index = index_of(run, span, source, next);
-      if (index && (*index >= next || marks.empty())) marks.push_back({*index, span.time, span.flags != 0, span.lane});
+      if (!index || (*index < next && !marks.empty())) continue;
+      const SpanId id = run.id_of(span);
+      const bool thinned = run.number(id, "thinned").value_or(0) == 1;
+      marks.push_back({*index, span.time, span.flags != 0, span.lane, thinned ? id : SpanId::none()});
     }
     if (marks.size() > best.size()) best = std::move(marks);
   }

@@ -21,6 +21,7 @@ struct StepMark {
   TimeRange time;
   bool cut = false;
   LaneId lane{};  ///< the thread; equal for all marks of a rank
+  SpanId sums{};  ///< the span, if its events were thinned out: its attributes are what is left of them
 };
 
 /// The marks of the lane that has most of them, by begin; indices that do not rise are dropped.

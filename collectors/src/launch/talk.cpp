@@ -38,6 +38,11 @@ std::string summary_text(const RecordSummary& summary) {
         "RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)\n",
         counted(summary.events_dropped, "event"));
   }
+  if (summary.thinned > 0) {
+    text += format(
+        "rankscope: removed {} while the command ran, as --keep or its default asks for, but kept sums for each step\n",
+        counted(summary.thinned, "older event"));
+  }
   if (summary.not_recorded > 0) {
     text += format(
         "rankscope: {} could not be recorded: no segment file could be created; set RANKSCOPE_SPOOL to a writable "

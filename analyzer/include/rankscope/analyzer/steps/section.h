@@ -21,6 +21,7 @@ struct StepWindow {
   std::int64_t index = 0;
   TimeRange window;
   bool complete = false;
+  SpanId sums{};  ///< set if the events of this step were thinned out while the job ran: the span with their sums
 };
 
 /// One step of the job: metrics.md 1.4.
