@@ -44,6 +44,13 @@ QString cut_text(std::uint8_t flags) {
   return end ? DetailsModel::tr("still running when the recording ended, or its end was lost") : QString{};
 }
 
+/// Two digits after the point would be 0.00 for an event that is far shorter.
+QString times_text(double ratio) {
+  constexpr double least = 0.01;
+  return ratio < least ? DetailsModel::tr("; this event takes less than 0.01× as long")
+                       : DetailsModel::tr("; this event takes %1× as long").arg(ratio, 0, 'f', 2);
+}
+
 }  // namespace
 
 DetailsModel::DetailsModel(Session& session, QObject* parent)
@@ -149,9 +156,7 @@ void DetailsModel::add_other_ranks(const Run& run, SpanId id) {
   const nanoseconds median{rankscope::median(others)};
   QString text = tr("median %1 (%2)").arg(time_text(median), qt_text(counted(others.size(), "rank")));
   if (median > nanoseconds{0})
-    text += tr("; this event takes %1× as long")
-                .arg(static_cast<double>(run.span(id).time.length().count()) / static_cast<double>(median.count()), 0,
-                     'f', 2);
+    text += times_text(static_cast<double>(run.span(id).time.length().count()) / static_cast<double>(median.count()));
   add(tr("On other ranks"), text);
 }
 

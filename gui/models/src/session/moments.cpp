@@ -55,12 +55,17 @@ void go_to_moment(Session& session, RankId rank, RunTime moment, StringId name) 
   Q_EMIT session.spanRevealRequested(*span);  // the zoom stays, even if the span is far longer
 }
 
+std::span<const analyzer::StepWindow> steps_of(const analyzer::Report* report, RankId rank) {
+  if (report == nullptr || !report->steps) return {};
+  const auto found = std::ranges::equal_range(report->steps->windows, rank, {}, &analyzer::StepWindow::rank);
+  return {found.begin(), found.end()};
+}
+
 const analyzer::StepWindow* step_at(const analyzer::Report* report, RankId rank, RunTime moment) {
-  if (report == nullptr || !report->steps) return nullptr;
-  const auto& windows = report->steps->windows;
-  const auto found = std::ranges::find_if(
-      windows, [&](const analyzer::StepWindow& step) { return step.rank == rank && step.window.contains(moment); });
-  return found == windows.end() ? nullptr : &*found;
+  const auto steps = steps_of(report, rank);
+  const auto found =
+      std::ranges::find_if(steps, [&](const analyzer::StepWindow& step) { return step.window.contains(moment); });
+  return found == steps.end() ? nullptr : &*found;
 }
 
 QString no_steps_text(const analyzer::Report& report) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/model/run.h"
@@ -23,6 +24,18 @@ std::string in_lower_case(std::string_view text) {
   std::string lower{text};
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return lower;
+}
+
+/// "0, 2, 3", of many the first ones.
+QString numbers_text(const std::set<RankId>& ranks) {
+  constexpr std::size_t most = 8;
+  QStringList numbers;
+  for (const RankId rank : ranks) {
+    if (static_cast<std::size_t>(numbers.size()) == most) break;
+    numbers.push_back(QString::number(rank.value));
+  }
+  const QString text = numbers.join(QStringLiteral(", "));
+  return ranks.size() <= most ? text : Navigator::tr("%1 and %2 more").arg(text).arg(ranks.size() - most);
 }
 
 }  // namespace
@@ -206,17 +219,32 @@ std::optional<RankId> Navigator::show_critical_path() {
     return std::nullopt;
   }
   const auto& path = *report->critical_path;
+  const auto& chosen = session_.filter().ranks;
+  std::vector<analyzer::PathStretch> drawn = path.drawn;
+  std::set<RankId> left_out;
+  std::erase_if(drawn, [&](const analyzer::PathStretch& one) {
+    const bool is_left_out = !chosen.empty() && std::ranges::find(chosen, one.rank) == chosen.end();
+    if (is_left_out) left_out.insert(one.rank);
+    return is_left_out;
+  });
+  if (drawn.empty()) {
+    Q_EMIT said(tr("The critical path is only on ranks that are not shown: %1.").arg(numbers_text(left_out)));
+    return std::nullopt;
+  }
   const auto begin_of = [](const analyzer::PathStretch& one) { return one.time.begin; };
   const auto end_of = [](const analyzer::PathStretch& one) { return one.time.end; };
   const auto seen = [this](const analyzer::PathStretch& one) {
     return !intersect(one.time, session_.visible()).empty();
   };
-  if (!std::ranges::any_of(path.drawn, seen))
-    show(with_margin(
-        {std::ranges::min(path.drawn, {}, begin_of).time.begin, std::ranges::max(path.drawn, {}, end_of).time.end}));
-  if (!path.whole_recording) Q_EMIT said(tr("The critical path of step %1 is shown.").arg(path.drawn_step));
+  if (!std::ranges::any_of(drawn, seen))
+    show(with_margin({std::ranges::min(drawn, {}, begin_of).time.begin, std::ranges::max(drawn, {}, end_of).time.end}));
+  QString sentence = path.whole_recording ? tr("The critical path is shown.")
+                                          : tr("The critical path of step %1 is shown.").arg(path.drawn_step);
+  if (!left_out.empty())
+    sentence += tr(" Parts of it are on ranks that are not shown: %1.").arg(numbers_text(left_out));
+  Q_EMIT said(sentence);
   std::map<RankId, nanoseconds> on;
-  for (const analyzer::PathStretch& one : path.drawn) on[one.rank] += one.time.length();
+  for (const analyzer::PathStretch& one : drawn) on[one.rank] += one.time.length();
   return std::ranges::max_element(on, {}, &std::pair<const RankId, nanoseconds>::second)->first;
 }
 

@@ -22,6 +22,7 @@
 #include "timeline/commands.h"
 #include "window/command_palette.h"
 #include "window/help_pages.h"
+#include "window/panel_switch.h"
 #include "window/window_keys.h"
 
 namespace rankscope::gui {
@@ -41,7 +42,7 @@ QString name_of(const Session& session) {
 }  // namespace
 
 CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
-    : QMainWindow(parent), a_(a), b_(b), link_(a, b), comparison_(a, b, link_) {
+    : QMainWindow(parent), a_(a), b_(b), link_(a, b), comparison_(a, b, link_), panels_(new PanelSwitch(*this)) {
   auto* const centre = new QWidget(this);
   auto* const rows = new QVBoxLayout(centre);
   rows->setContentsMargins(0, 0, 0, 0);
@@ -96,10 +97,7 @@ TimelineView* CompareWindow::add_run(const QString& label, Session& session, QWi
   connect(timeline, &TimelineView::paletteRequested, this,
           [this, timeline] { show_command_palette(*this, timeline->actions()); });
   connect(timeline, &TimelineView::trackSearchRequested, this, [this] { ranks_->setFocus(); });
-  connect(timeline, &TimelineView::panelsToggled, this, [this] {
-    auto* const dock = findChild<QDockWidget*>();
-    dock->setVisible(!dock->isVisible());
-  });
+  connect(timeline, &TimelineView::panelsToggled, this, [this, timeline] { panels_->toggle(*timeline); });
   return timeline;
 }
 
@@ -139,6 +137,7 @@ void CompareWindow::make_table() {
 
 void CompareWindow::make_menus() {
   QToolBar* const bar = addToolBar(tr("Tools"));
+  bar->setObjectName(QStringLiteral("tools"));
   bar->setMovable(false);
   ranks_ = new QLineEdit(bar);
   ranks_->setObjectName(QStringLiteral("ranks"));

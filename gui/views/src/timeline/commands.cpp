@@ -84,9 +84,9 @@ constexpr std::array all_commands{
             [](View& v) { v.pin_by_name(); }},
     Command{"critical_path", "Critical path on or off", "P",
             [](View& v) {
-              v.show_critical_path(!v.shows_critical_path());
-              if (const auto rank = v.shows_critical_path() ? v.navigator().show_critical_path() : std::nullopt)
-                v.reveal(*rank);
+              const auto rank = v.shows_critical_path() ? std::nullopt : v.navigator().show_critical_path();
+              v.show_critical_path(rank.has_value());
+              if (rank) v.reveal(*rank);
             }},
     Command{"colour", "Switch colours: by kind, by name or by lateness", "K",
             [](View& v) { v.set_colouring(static_cast<Colouring>((static_cast<int>(v.colouring()) + 1) % 3)); }},

@@ -5,6 +5,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
+#include "rankscope/gui/models/session/moments.h"
 
 namespace rankscope::gui {
 namespace {
@@ -21,19 +22,44 @@ QRectF columns(const OverlayInput& input, TimeRange time) {
   return {left, canvas.top(), right - left, canvas.height()};
 }
 
+/// Tracks of one rank below each other, as far as they are in sight.
+struct RankRows {
+  RankId rank;
+  bool pinned = false;
+  double top = 0;
+  double bottom = 0;
+};
+
+std::vector<RankRows> ranks_in_sight(const OverlayInput& input) {
+  const Layout& layout = input.layout;
+  std::vector<RankRows> all;
+  for (const Track& track : input.model.tracks().tracks) {
+    const double first = layout.canvas.top() + (track.pinned ? 0 : layout.pinned_height);
+    const double top = std::max(first, layout.y_of(track));
+    const double bottom = std::min(layout.canvas.bottom(), layout.y_of(track) + track.height);
+    if (!track.rank.is_set() || bottom <= top) continue;
+    if (!all.empty() && all.back().rank == track.rank && all.back().pinned == track.pinned)
+      all.back().bottom = bottom;
+    else
+      all.push_back({track.rank, track.pinned, top, bottom});
+  }
+  return all;
+}
+
+/// A dashed line at the start of each step of a rank, over the rows of that rank: ranks need not start a step together.
 void paint_steps(QPainter& painter, const OverlayInput& input) {
-  const auto& report = input.session.report();
-  if (report == nullptr || !report->steps) return;
-  QColor colour{colours_of(input.theme).faint};
-  painter.setPen(QPen{colour, 1, Qt::DashLine});
+  constexpr double least_distance = 8;
+  painter.setPen(QPen{QColor{colours_of(input.theme).faint}, 1, Qt::DashLine});
   const TimeScale scale = input.layout.scale(input.session.visible());
   const QRectF& canvas = input.layout.canvas;
-  double last = -100;
-  for (const analyzer::Step& step : report->steps->steps) {
-    const double x = scale.x_of(step.time.begin);
-    if (x < canvas.left() || x > canvas.right() || x - last < 8) continue;
-    last = x;
-    painter.drawLine(QPointF{x, canvas.top()}, QPointF{x, canvas.bottom()});
+  for (const RankRows& rows : ranks_in_sight(input)) {
+    double last = canvas.left() - least_distance;
+    for (const analyzer::StepWindow& step : steps_of(input.session.report().get(), rows.rank)) {
+      const double x = scale.x_of(step.window.begin);
+      if (x < canvas.left() || x > canvas.right() || x - last < least_distance) continue;
+      last = x;
+      painter.drawLine(QPointF{x, rows.top}, QPointF{x, rows.bottom});
+    }
   }
 }
 

@@ -15,6 +15,7 @@
 #include "rankscope/core/lod/row_lod.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
+#include "rankscope/gui/models/session/moments.h"
 #include "timeline/counter_paint.h"
 
 namespace rankscope::gui {
@@ -250,11 +251,8 @@ class Painter {
     const int top = pixel(placed.y);
     const int bottom = pixel(placed.y + placed.track.height) - 1;
     Line line{width_, theme_.background};
-    const auto& report = scene_.facts->report;
-    if (report != nullptr && report->steps)
-      for (const analyzer::StepWindow& step : report->steps->windows)
-        if (step.rank == placed.track.rank && !intersect(step.window, scene_.time).empty())
-          add_step(line, step, top, bottom);
+    for (const analyzer::StepWindow& step : steps_of(scene_.facts->report.get(), placed.track.rank))
+      if (!intersect(step.window, scene_.time).empty()) add_step(line, step, top, bottom);
     line.put(image_, top, bottom);
   }
 

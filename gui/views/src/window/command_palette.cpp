@@ -195,6 +195,7 @@ constexpr std::array all{
     Synonyms{"open_files", "load trace kineto nsys pack import"},
     Synonyms{"record", "profile capture trace start"},
     Synonyms{"quit", "exit close"},
+    Synonyms{"reset_layout", "panels docks default restore arrange windows"},
     Synonyms{"theme_desktop", "mode appearance system automatic"},
     Synonyms{"theme_light", "mode appearance bright white day"},
     Synonyms{"theme_dark", "mode appearance black night"},

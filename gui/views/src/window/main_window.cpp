@@ -13,7 +13,6 @@
 #include <QTabBar>
 #include <QToolBar>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "base/banner.h"
 #include "base/dialogs.h"
@@ -30,6 +29,7 @@
 #include "search/search_count.h"
 #include "timeline/commands.h"
 #include "window/command_palette.h"
+#include "window/panel_switch.h"
 #include "window/sources.h"
 #include "window/start_page.h"
 #include "window/timeline_requests.h"
@@ -148,12 +148,28 @@ void MainWindow::make_docks() {
     QWidget* const content = panel.make(session_, dock);
     content->setAccessibleName(qt_text(panel.title));
     dock->setWidget(in_scroll_area(content, dock));
-    addDockWidget(panel.area, dock);
     view_->addAction(dock->toggleViewAction());
+  }
+  place_docks();
+}
+
+/// All of them, where they begin.
+void MainWindow::place_docks() {
+  for (const PanelInfo& panel : panels()) {
+    auto* const dock = findChild<QDockWidget*>(qt_text(panel.id));
+    dock->setFloating(false);
+    addDockWidget(panel.area, dock);
     if (!panel.beside.empty()) tabifyDockWidget(findChild<QDockWidget*>(qt_text(panel.beside)), dock);
+    dock->show();
   }
   for (const PanelInfo& panel : panels())
     if (panel.beside.empty()) findChild<QDockWidget*>(qt_text(panel.id))->raise();
+}
+
+void MainWindow::reset_layout() {
+  place_docks();
+  share_room();
+  panels_->forget();
 }
 
 /// A finding is a sentence, and read first; rows of details are not to be wrapped.
@@ -207,7 +223,8 @@ void MainWindow::make_tools() {
   connect(timeline_, &TimelineView::helpRequested, this, [this] { show_keys(*timeline_); });
   connect(timeline_, &TimelineView::paletteRequested, this,
           [this] { show_command_palette(*this, actions_of(*menuBar())); });
-  connect(timeline_, &TimelineView::panelsToggled, this, &MainWindow::toggle_panels);
+  panels_ = new PanelSwitch(*this);
+  connect(timeline_, &TimelineView::panelsToggled, panels_, [this] { panels_->toggle(*timeline_); });
   connect(timeline_, &TimelineView::panelRequested, this, &MainWindow::show_panel);
   connect(timeline_, &TimelineView::recordRequested, this, &MainWindow::record);
   // Panels search, too: the field says what is lit.
@@ -227,12 +244,6 @@ void MainWindow::filter() {
   ranks_->setAccessibleDescription(wrong);
   session_.set_filter({.ranks = chosen ? *chosen : session_.filter().ranks, .text = search_->text().toStdString()});
   show_state();
-}
-
-void MainWindow::toggle_panels() {
-  const auto docks = findChildren<QDockWidget*>();
-  const bool any = std::ranges::any_of(docks, [](const QDockWidget* dock) { return dock->isVisible(); });
-  for (QDockWidget* const dock : docks) dock->setVisible(!any);
 }
 
 void MainWindow::show_panel(const QString& id) {

@@ -28,6 +28,8 @@ QAction* named(QAction* action, const char* name) {
 
 void MainWindow::make_menus() {
   make_file_menu();
+  view_->addSeparator();
+  named(view_->addAction(tr("&Reset layout"), this, &MainWindow::reset_layout), "reset_layout");
   make_themes();
   menuBar()->addMenu(view_);
   QMenu* const move = menuBar()->addMenu(tr("&Timeline"));

@@ -115,6 +115,17 @@ TEST(DetailsModel, ComparesAnEventWithTheSameOneOfItsStepOnOtherRanks) {
             QStringLiteral("median 10 ns (2 ranks); this event takes 1.00× as long"));
 }
 
+TEST(DetailsModel, NeverSaysThatAnEventTakes0TimesAsLong) {
+  Session session;
+  const DetailsModel model{session};
+  ASSERT_TRUE(testing::shows(session, *run_from_text("@run world_size=2 clock=same_host clock_error=1\n"
+                                                     "0 step 0 10000 step index=0\n0 compute 10 9000 gemm\n"
+                                                     "1 step 0 10000 step index=0\n1 compute 10 12 gemm\n")));
+  session.select(testing::nth_span(*session.run(), RankId{1}, SpanKind::compute));
+  EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")),
+            QStringLiteral("median 8.990 µs (1 rank); this event takes less than 0.01× as long"));
+}
+
 TEST(DetailsModel, SumsUpASelectedStretchUntilAnEventIsSelected) {
   Session session;
   DetailsModel model{session};

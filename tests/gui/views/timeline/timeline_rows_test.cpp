@@ -87,6 +87,40 @@ TEST(TimelineRows, WhatAFoldedRankDoesNotDrawHasNoBox) {
   EXPECT_EQ(shown.view.span_at(shown.view.box_of(comm)->center()), comm);
 }
 
+/// Pixels of a dashed line at a moment, over the row of a span.
+int dashes_at(ShownRows& shown, SpanId span, RunTime moment) {
+  EXPECT_TRUE(testing::comes_true([&] { return shown.view.is_up_to_date(); }));
+  const QImage picture = shown.view.grab().toImage();
+  const TimeScale scale = shown.view.navigator().scale();
+  const double left = shown.view.picture_size().width() - scale.width;
+  const QRectF row = *shown.view.box_of(span);
+  int dashes = 0;
+  for (int y = static_cast<int>(row.top()); y < static_cast<int>(row.bottom()); ++y)
+    for (const int near : {-1, 0, 1})
+      if (picture.pixel(static_cast<int>(left + scale.x_of(moment)) + near, y) == colours_of(Theme::light).faint) {
+        ++dashes;
+        break;
+      }
+  return dashes;
+}
+
+TEST(TimelineRows, DashedLinesStandWhereTheStepsOfTheirRankStart) {
+  ShownRows shown{
+      "@run world_size=2 clock=same_host clock_error=1\n"
+      "0 step 0 1000000 step index=0\n0 step 1000000 2000000 step index=1\n0 compute 100 200000 gemm\n"
+      "1 step 300000 1300000 step index=0\n1 step 1300000 2300000 step index=1\n1 compute 400000 500000 gemm\n"};
+  shown.view.set_colouring(Colouring::by_kind);
+  const SpanId first = shown.find(RankId{0}, "gemm");
+  const SpanId second = shown.find(RankId{1}, "gemm");
+  EXPECT_GT(dashes_at(shown, first, at(1'000'000)), 3);
+  EXPECT_EQ(dashes_at(shown, first, at(1'300'000)), 0);
+  EXPECT_GT(dashes_at(shown, second, at(1'300'000)), 3);
+  EXPECT_EQ(dashes_at(shown, second, at(1'000'000)), 0) << "the other rank starts its step there";
+  shown.session.set_filter({.ranks = {RankId{1}}});
+  EXPECT_EQ(dashes_at(shown, second, at(1'000'000)), 0);
+  EXPECT_GT(dashes_at(shown, second, at(1'300'000)), 3);
+}
+
 constexpr const char* two_hosts =
     "@run clock=same_host\n@rank 0 host=a\n@rank 1 host=a\n@rank 2 host=b\n"
     "0 compute 0 300000 gemm\n1 compute 0 300000 gemm\n2 compute 0 300000 gemm\n";

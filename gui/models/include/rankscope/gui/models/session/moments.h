@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <span>
 
 #include "rankscope/gui/models/session/session.h"
 
@@ -19,6 +20,8 @@ void go_to_moment(Session& session, RankId rank, RunTime moment, StringId name =
 /// The innermost span of a lane at a moment; if `name` is set the innermost of that name.
 [[nodiscard]] std::optional<SpanId> innermost_at(const Run& run, const Lane& lane, RunTime moment, StringId name = {});
 
+/// The steps of a rank, by index; empty where there is no report or the rank has none.
+[[nodiscard]] std::span<const analyzer::StepWindow> steps_of(const analyzer::Report* report, RankId rank);
 /// Null where there is no report, it has no steps, or the moment is outside of all of them.
 [[nodiscard]] const analyzer::StepWindow* step_at(const analyzer::Report* report, RankId rank, RunTime moment);
 /// Why there are no steps, and how the next recording gets them; empty where there are.

@@ -84,7 +84,8 @@ class Navigator : public QObject {
   [[nodiscard]] std::optional<std::string> note_here() const;
   void set_marks(std::vector<TimeMark> marks);
   void next_mark(Direction direction);
-  /// Brings the step whose critical path is drawn into view, if nothing of it is there. The rank that it is on longest.
+  /// Brings the step whose critical path is drawn into view, if nothing of it is there. Of the ranks that are shown,
+  /// the one that it is on longest; nothing, and said, if it is on none of them or not known.
   std::optional<RankId> show_critical_path();
   [[nodiscard]] const std::vector<TimeMark>& marks() const { return marks_; }
   /// Names that contain the filter's text in any case, by StringId; null: there is no text, all are lit.

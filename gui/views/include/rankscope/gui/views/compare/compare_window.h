@@ -13,6 +13,7 @@
 namespace rankscope::gui {
 
 class Banner;
+class PanelSwitch;
 class TimelineView;
 
 /// Steps of one number stand below each other, on one zoom. The sessions outlive it.
@@ -44,6 +45,7 @@ class CompareWindow : public QMainWindow {
   Session& b_;
   StepLink link_;
   ComparisonModel comparison_;
+  PanelSwitch* panels_;
   TimelineView* timeline_a_ = nullptr;
   TimelineView* timeline_b_ = nullptr;
   Banner* banner_ = nullptr;
