@@ -253,9 +253,9 @@ void DetailsModel::add_sums(const RangeAnswer& sums) {
   analyzer::TimeSplit all{};
   for (const RankTimes& one : sums.ranks) all += one.split;
   const std::array parts{std::pair{tr("Compute"), all.compute_ns},
-                         std::pair{tr("Transfer"), all.exposed_transfer_ns},
-                         std::pair{tr("Waiting"), all.exposed_wait_ns},
-                         std::pair{tr("Unknown"),  // as the columns of the statistics
+                         std::pair{tr("Communication (transfer)"), all.exposed_transfer_ns},
+                         std::pair{tr("Communication (wait)"), all.exposed_wait_ns},
+                         std::pair{tr("Communication (not split)"),  // as the columns of the statistics
                                    all.exposed_comm_ns - all.exposed_wait_ns - all.exposed_transfer_ns},
                          std::pair{tr("Copies"), all.memory_ns},
                          std::pair{tr("Idle"), all.idle_ns}};

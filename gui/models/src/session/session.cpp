@@ -66,7 +66,7 @@ QString Session::why_no_report(const QString& nothing_open) const {
     case LoadState::reading:
       return tr("Another recording is being read.");
     case LoadState::analyzing:
-      return tr("The report is being generated.");
+      return tr("Analyzing...");
     case LoadState::nothing:
     case LoadState::ready:
       break;

@@ -1,8 +1,10 @@
 // What panels have in common.
 #pragma once
 
+#include <QDockWidget>
 #include <QHeaderView>
 #include <QLabel>
+#include <QMainWindow>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <utility>
@@ -72,6 +74,16 @@ inline void set_up_table(QTableView& table, QAbstractItemModel& model, const QSt
 inline void keep_rows_whole(QTableView& table) {
   QObject::connect(table.horizontalHeader(), &QHeaderView::sectionResized, &table, &QTableView::resizeRowsToContents,
                    Qt::QueuedConnection);
+}
+
+/// Opens another panel of the window that a panel is in, by its id, before the tabs beside it.
+inline void show_panel_of_window(const QWidget& panel, const QString& id) {
+  for (QWidget* around = panel.parentWidget(); around != nullptr; around = around->parentWidget()) {
+    auto* const dock = around->findChild<QDockWidget*>(id);
+    if (qobject_cast<QMainWindow*>(around) == nullptr || dock == nullptr) continue;
+    dock->show();
+    return dock->raise();
+  }
 }
 
 /// A click, or the return key.

@@ -164,7 +164,7 @@ class SearchPanel : public QWidget {
     text_.setClearButtonEnabled(true);
     regex_.setText(tr("&Regular expression"));
     regex_.setObjectName(QStringLiteral("search_regex"));
-    in_sight_.setText(tr("Only in visible ran&ge"));
+    in_sight_.setText(tr("Visible ran&ge only"));
     in_sight_.setObjectName(QStringLiteral("search_in_sight"));
     in_sight_.setToolTip(tr("Counts only events in the visible range"));
     set_up_button(previous_, Qt::UpArrow, tr("Previous hit (Shift+Enter)"));

@@ -174,7 +174,7 @@ constexpr std::array all{
     Synonyms{"remove_mark", "bookmark flag delete"},
     Synonyms{"note", "comment annotate text"},
     Synonyms{"copy", "clipboard"},
-    Synonyms{"save_view", "save session state bookmark"},
+    Synonyms{"save_view", "keep pins marks view state file bookmark"},
     Synonyms{"picture", "screenshot image png svg save image snapshot print"},
     Synonyms{"export", "save write trace json pftrace tracing"},
     Synonyms{"clear", "deselect unselect none"},

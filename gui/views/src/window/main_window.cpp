@@ -285,7 +285,7 @@ void MainWindow::show_state() {
       show_banner();
       return status_->setText(tr("Reading..."));
     case LoadState::analyzing:
-      return status_->setText(tr("Generating the report..."));
+      return status_->setText(tr("Analyzing..."));
     case LoadState::ready:
       break;
   }

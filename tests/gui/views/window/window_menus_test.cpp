@@ -42,7 +42,7 @@ TEST(WindowMenus, HaveWhatGoesToAFileInFileAndHelpInHelp) {
   EXPECT_THAT(entries_of(window, "File"), IsSupersetOf({"Record a run", "Save a picture (PNG or SVG)",
                                                         "Export the selection or the visible range "
                                                         "(Perfetto, Chrome)",
-                                                        "Save pins, marks and the view to a file"}));
+                                                        "Save session"}));
   EXPECT_THAT(entries_of(window, "Timeline"), Not(::testing::Contains("Save a picture (PNG or SVG)"))) << "once";
   EXPECT_THAT(entries_of(window, "Help"), IsSupersetOf({"Keys and mouse", "All commands by name",
                                                         "What the colours mean", "Documentation", "About rankscope"}));
