@@ -61,6 +61,13 @@ std::span<const analyzer::StepWindow> steps_of(const analyzer::Report* report, R
   return {found.begin(), found.end()};
 }
 
+Area area_of_step(const Run& run, const analyzer::StepWindow& step) {
+  Area area{step.window, {}};
+  for (const Lane& lane : run.lanes())
+    if (lane.rank == step.rank) area.lanes.push_back(run.id_of(lane));
+  return area;
+}
+
 const analyzer::StepWindow* step_at(const analyzer::Report* report, RankId rank, RunTime moment) {
   const auto steps = steps_of(report, rank);
   const auto found =

@@ -9,6 +9,7 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/report/findings_model.h"
+#include "rankscope/gui/models/session/moments.h"
 #include "rankscope/gui/models/timeline/flows.h"
 
 namespace rankscope::gui {
@@ -248,6 +249,14 @@ std::optional<RankId> Navigator::show_critical_path() {
   return std::ranges::max_element(on, {}, &std::pair<const RankId, nanoseconds>::second)->first;
 }
 
+void Navigator::select_step() {
+  if (!has_run()) return;
+  const RankId rank = rank_here();
+  const auto* const step = step_at(facts()->report.get(), rank, here());
+  if (step == nullptr) return Q_EMIT said(tr("Rank %1 is in no step there.").arg(rank.value));
+  session_.select_area(area_of_step(*session_.run(), *step));
+}
+
 void Navigator::select_all() {
   if (session_.run() == nullptr) return;
   Area area{session_.extent(), {}};
@@ -350,34 +359,5 @@ void Navigator::find_lit() {
   lit_ = std::move(lit);
   Q_EMIT litChanged();
 }
-
-void RangeHistory::leave(TimeRange from, std::string_view kind) {
-  ahead_.clear();
-  const bool goes_on = !kind.empty() && kind == kind_;
-  kind_ = kind;
-  if (goes_on || (!behind_.empty() && behind_.back() == from)) return;
-  if (behind_.size() == most) behind_.erase(behind_.begin());
-  behind_.push_back(from);
-}
-
-std::optional<TimeRange> RangeHistory::back(TimeRange from) {
-  kind_ = {};
-  if (behind_.empty()) return std::nullopt;
-  const TimeRange to = behind_.back();
-  behind_.pop_back();
-  ahead_.push_back(from);
-  return to;
-}
-
-std::optional<TimeRange> RangeHistory::forward(TimeRange from) {
-  kind_ = {};
-  if (ahead_.empty()) return std::nullopt;
-  const TimeRange to = ahead_.back();
-  ahead_.pop_back();
-  behind_.push_back(from);
-  return to;
-}
-
-void RangeHistory::clear() { *this = {}; }
 
 }  // namespace rankscope::gui

@@ -110,15 +110,7 @@ void paint_area(QPainter& painter, const OverlayInput& input) {
     return paint_range(painter, input, *input.drag,
                        {scale.time_at(input.drag->left()), scale.time_at(input.drag->right())});
   }
-  const auto& area = input.session.area();
-  if (!area) return;
-  QRectF box;
-  for (const Track& track : input.model.tracks().tracks)
-    if (track.lane.is_set() && std::ranges::binary_search(area->lanes, track.lane)) {
-      const QRectF columns_of_area = columns(input, area->time);
-      box |= QRectF{columns_of_area.left(), input.layout.y_of(track), columns_of_area.width(), track.height};
-    }
-  if (!box.isEmpty()) paint_range(painter, input, box, area->time);
+  if (const auto box = box_of_area(input)) paint_range(painter, input, *box, input.session.area()->time);
 }
 
 void paint_selection(QPainter& painter, const OverlayInput& input) {
@@ -192,6 +184,17 @@ Layout layout_of(QSizeF size, double pinned_height, double scroll) {
   layout.pinned_height = std::min(pinned_height, layout.canvas.height() / 2);
   layout.scroll = scroll;
   return layout;
+}
+
+std::optional<QRectF> box_of_area(const OverlayInput& input) {
+  const auto& area = input.session.area();
+  if (!area) return std::nullopt;
+  const QRectF columns_of_area = columns(input, area->time);
+  QRectF box;
+  for (const Track& track : input.model.tracks().tracks)
+    if (track.lane.is_set() && std::ranges::binary_search(area->lanes, track.lane))
+      box |= QRectF{columns_of_area.left(), input.layout.y_of(track), columns_of_area.width(), track.height};
+  return box.isEmpty() ? std::nullopt : std::optional{box};
 }
 
 std::optional<QRectF> box_of(const OverlayInput& input, SpanId span) {

@@ -54,6 +54,9 @@ struct OverlayInput {
 /// header of its folded rank.
 [[nodiscard]] std::optional<QRectF> place_of(const OverlayInput& input, SpanId span);
 
+/// Around the lanes of the selected range, as wide as it is in sight; nothing where none of them is drawn.
+[[nodiscard]] std::optional<QRectF> box_of_area(const OverlayInput& input);
+
 void paint_overlay(QPainter& painter, const OverlayInput& input);
 /// Flows of the selection and the critical path (overlay_flows.cpp).
 void paint_flows(QPainter& painter, const OverlayInput& input);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankscope/analyzer/steps/section.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
@@ -28,7 +29,8 @@ TimelineView::Grip TimelineView::grip_at(QPointF position, Qt::KeyboardModifiers
   if (layout.minimap.contains(position)) return Grip::minimap;
   if (layout.ruler.contains(position)) return Grip::ruler;
   if (!layout.canvas.contains(position)) return Grip::none;
-  return modifiers.testFlag(Qt::ShiftModifier) ? Grip::pan : Grip::area;
+  if (modifiers.testFlag(Qt::ShiftModifier)) return Grip::pan;
+  return end_opposite(position) ? Grip::edge : Grip::area;
 }
 
 const Track* TimelineView::track_at(QPointF position) const {
@@ -71,6 +73,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
   state_->pressed = state_->last = event->position();
   state_->grip = grip_at(event->position(), event->modifiers());
   state_->pressed_span = span_at(event->position());
+  if (state_->grip == Grip::edge) state_->fixed = *end_opposite(event->position());
   if (state_->layout.gutter.contains(event->position())) press_gutter(event->position());
   if (state_->grip == Grip::minimap) centre_minimap(event->position().x());
 }
@@ -78,9 +81,12 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
   const QPointF position = event->position();
   state_->cursor = position;
-  const QRectF& canvas = state_->layout.canvas;
   switch (state_->grip) {
     case Grip::none:
+      end_opposite(position) ? setCursor(Qt::SplitHCursor) : unsetCursor();
+      break;
+    case Grip::edge:
+      move_edge(position, event->modifiers());
       break;
     case Grip::pan:
       navigator_->pan(state_->last.x() - position.x());
@@ -92,11 +98,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
     case Grip::area:
     case Grip::ruler:
       if ((position - state_->pressed).manhattanLength() < click_distance) break;
-      state_->drag = QRectF{state_->pressed, position}.normalized() & canvas;
-      if (state_->grip == Grip::ruler)
-        state_->drag = QRectF{std::min(state_->pressed.x(), position.x()), canvas.top(),
-                              std::abs(position.x() - state_->pressed.x()), canvas.height()} &
-                       canvas;
+      draw_area(position, event->modifiers());
       break;
   }
   state_->last = position;
@@ -107,28 +109,13 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return event->ignore();
   const Grip grip = std::exchange(state_->grip, Grip::none);
   if (state_->drag) {
-    finish_area(event->position());
+    finish_area();
   } else if (grip == Grip::area && (event->position() - state_->pressed).manhattanLength() < click_distance) {
-    session_.select_area(std::nullopt);
-    session_.select(span_at(event->position()));
+    const auto* const step = step_under(event->position());
+    step != nullptr ? select_step(*step) : select_only(span_at(event->position()));
   }
   state_->drag.reset();
   update();
-}
-
-/// The lanes that the rectangle touches.
-void TimelineView::finish_area(QPointF) {
-  const QRectF box = *state_->drag;
-  const TimeScale scale = state_->layout.scale(session_.visible());
-  Area area{{scale.time_at(box.left()), scale.time_at(box.right())}, {}};
-  for (const Track& track : model_->tracks().tracks) {
-    const double y = state_->layout.y_of(track);
-    if (track.lane.is_set() && y < box.bottom() && y + track.height > box.top()) area.lanes.push_back(track.lane);
-  }
-  std::ranges::sort(area.lanes);
-  area.lanes.erase(std::unique(area.lanes.begin(), area.lanes.end()), area.lanes.end());
-  if (area.time.empty() || area.lanes.empty()) return session_.select_area(std::nullopt);
-  session_.select_area(std::move(area));
 }
 
 void TimelineView::centre_minimap(double x) {
@@ -140,12 +127,15 @@ void TimelineView::centre_minimap(double x) {
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return event->ignore();
   if (state_->layout.gutter.contains(event->position())) return press_gutter(event->position());
+  if (const auto* const step = step_under(event->position())) {
+    select_step(*step);
+    return navigator_->zoom_to_selection();
+  }
   // What the first click selected, even if other rows are there since.
   const bool is_first = state_->pressed_span && session_.selection() == state_->pressed_span;
   const auto span = is_first ? state_->pressed_span : span_at(event->position());
   if (!span) return;
-  session_.select_area(std::nullopt);
-  session_.select(span);
+  select_only(span);
   navigator_->zoom_to_selection();
 }
 
@@ -185,6 +175,8 @@ QString TimelineView::tip_at(QPointF position) const {
     const QString name = QString::fromStdString(track->full_name);
     return value ? name + QStringLiteral("\n") + counter_text(run.text(counter.name), *value) : name;
   }
+  if (const auto* const step = step_under(position))
+    return qt_text(format("step {}\n{}\n{}", step->index, duration_text(step->window.length()), track->full_name));
   const auto id = span_at(position);
   if (!id) return {};
   const Span& span = run.span(*id);

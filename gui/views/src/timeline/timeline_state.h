@@ -19,6 +19,7 @@ struct TimelineView::State {
   std::optional<SpanId> pressed_span;  // below `pressed`
   QPointF last;
   std::optional<QRectF> drag;    // area that is being selected
+  RunTime fixed{};               // end of the selected range that stays while the other one is moved
   std::vector<Flow> flows;       // of the selected span
   std::optional<Header> header;  // the current one, which keys fold
   QImage strip;

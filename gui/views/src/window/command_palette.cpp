@@ -165,6 +165,7 @@ constexpr std::array all{
     Synonyms{"previous_collective", "nccl allreduce collective comm"},
     Synonyms{"next_step", "iteration batch"},
     Synonyms{"previous_step", "iteration batch"},
+    Synonyms{"select_step", "iteration batch range measure"},
     Synonyms{"next_finding", "problem issue warning bottleneck"},
     Synonyms{"previous_finding", "problem issue warning bottleneck"},
     Synonyms{"follow", "flow launch link"},

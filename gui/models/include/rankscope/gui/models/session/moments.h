@@ -22,6 +22,8 @@ void go_to_moment(Session& session, RankId rank, RunTime moment, StringId name =
 
 /// The steps of a rank, by index; empty where there is no report or the rank has none.
 [[nodiscard]] std::span<const analyzer::StepWindow> steps_of(const analyzer::Report* report, RankId rank);
+/// The time of a step on its rank, and all lanes of this rank.
+[[nodiscard]] Area area_of_step(const Run& run, const analyzer::StepWindow& step);
 /// Null where there is no report, it has no steps, or the moment is outside of all of them.
 [[nodiscard]] const analyzer::StepWindow* step_at(const analyzer::Report* report, RankId rank, RunTime moment);
 /// Why there are no steps, and how the next recording gets them; empty where there are.

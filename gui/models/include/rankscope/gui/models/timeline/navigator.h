@@ -74,6 +74,8 @@ class Navigator : public QObject {
   /// What caused the selected span, or what it caused; members of a collective follow one another.
   void follow_flow(Direction direction);
 
+  /// The step of the selected event, else the one in the middle of the view, as a range on all lanes of its rank.
+  void select_step();
   void select_all();  ///< of the ranks that are not filtered out
   void clear();       ///< what is selected; else the finding; else what is searched for
   void mark_selection(bool keep);

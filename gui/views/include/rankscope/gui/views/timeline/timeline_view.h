@@ -12,6 +12,10 @@
 class QPainter;
 class QScrollBar;
 
+namespace rankscope::analyzer {
+struct StepWindow;
+}  // namespace rankscope::analyzer
+
 namespace rankscope::gui {
 
 class SelectionText;
@@ -93,7 +97,7 @@ class TimelineView : public QWidget {
  private:
   struct State;  // timeline_state.h
   /// What a pressed mouse button holds, which decides what moving the mouse does.
-  enum class Grip : std::uint8_t { none, area, pan, minimap, ruler };
+  enum class Grip : std::uint8_t { none, area, edge, pan, minimap, ruler };
 
   void connect_models();
   void add_commands();
@@ -105,7 +109,18 @@ class TimelineView : public QWidget {
   [[nodiscard]] const Track* current_header() const;
   void go_to_header(const Track& track);
   void describe_selection();
-  void finish_area(QPointF to);
+  /// Of the row of steps, at a place; null elsewhere.
+  [[nodiscard]] const analyzer::StepWindow* step_under(QPointF position) const;
+  void select_step(const analyzer::StepWindow& step);
+  /// An event and no range, or nothing at all.
+  void select_only(std::optional<SpanId> span);
+  /// The moment at which a range that is drawn to this place ends: snapped unless Ctrl is held.
+  [[nodiscard]] RunTime edge_for(QPointF position, Qt::KeyboardModifiers modifiers) const;
+  void draw_area(QPointF to, Qt::KeyboardModifiers modifiers);
+  void finish_area();
+  /// Of the selected range, the end that is not under the mouse; nothing where none is.
+  [[nodiscard]] std::optional<RunTime> end_opposite(QPointF position) const;
+  void move_edge(QPointF to, Qt::KeyboardModifiers modifiers);
   void centre_minimap(double x);
   [[nodiscard]] Grip grip_at(QPointF position, Qt::KeyboardModifiers modifiers) const;
   [[nodiscard]] const Track* track_at(QPointF position) const;
