@@ -210,6 +210,17 @@ std::optional<QRectF> box_of(const OverlayInput& input, SpanId span) {
   return box_at(input, wanted.time, y + row * height, height - 1);
 }
 
+std::optional<QRectF> pinned_box_of(const OverlayInput& input, SpanId span) {
+  if (!is_known(input, span)) return std::nullopt;
+  const Span& wanted = input.model.facts()->run->span(span);
+  const std::uint32_t row = input.model.facts()->lod->place_of(span).row;
+  const double height = input.model.row_height();
+  for (const Track& track : input.model.tracks().tracks)
+    if (track.pinned && track.lane == wanted.lane && row < track.rows)
+      return box_at(input, wanted.time, input.layout.y_of(track) + row * height, height - 1);
+  return std::nullopt;
+}
+
 std::optional<QRectF> place_of(const OverlayInput& input, SpanId span) {
   if (!is_known(input, span)) return std::nullopt;
   if (const auto box = box_of(input, span)) return box;

@@ -29,6 +29,13 @@ struct Layout {
     return {.time = visible, .left = canvas.left(), .width = canvas.width()};
   }
 };
+/// The header of the rank whose rows begin above what is in sight: it is drawn over their names.
+struct StickyHeader {
+  const Track* track;
+  double y;  ///< of its top, in pixels of the widget
+};
+[[nodiscard]] std::optional<StickyHeader> sticky_header(const TrackList& tracks, const Layout& layout);
+
 /// Of the circle that pins a lane, at the right end of its name.
 inline constexpr double pin_width = 16;
 [[nodiscard]] Layout layout_of(QSizeF size, double pinned_height, double scroll);
@@ -56,6 +63,9 @@ struct OverlayInput {
 
 /// Around the lanes of the selected range, as wide as it is in sight; nothing where none of them is drawn.
 [[nodiscard]] std::optional<QRectF> box_of_area(const OverlayInput& input);
+
+/// The box of a span on a pinned lane, if its row is drawn there.
+[[nodiscard]] std::optional<QRectF> pinned_box_of(const OverlayInput& input, SpanId span);
 
 void paint_overlay(QPainter& painter, const OverlayInput& input);
 /// Flows of the selection and the critical path (overlay_flows.cpp).

@@ -38,11 +38,10 @@ double paint_lateness(QPainter& painter, const OverlayInput& input, const Track&
   return 48;
 }
 
-/// Where the name stands: at the top of its track, and in sight as long as the track is.
-double top_of_name(const OverlayInput& input, const Track& track, const QRectF& row, double height) {
-  const double in_sight = input.layout.gutter.top() + (track.pinned ? 0 : input.layout.pinned_height);
+/// Where the name stands: at the top of its track, and in sight, below `first`, as long as the track is.
+double top_of_name(const Track& track, const QRectF& row, double height, double first) {
   const double lowest = row.bottom() - height - (track.deeper_rows > 0 ? note_height : 0);
-  return std::max(row.top(), std::min(in_sight, lowest));
+  return std::max(row.top(), std::min(first, lowest));
 }
 
 /// Below the name of a counter: its value at the mouse, else the highest of the run, which its curve is drawn to.
@@ -60,9 +59,10 @@ QString value_of_counter(const OverlayInput& input, const Track& track) {
   return QObject::tr("up to %1").arg(counter_text(run.text(counter.name), peak));
 }
 
-void paint_name(QPainter& painter, const OverlayInput& input, const Track& track) {
+/// In its row, which begins at `y`; names of tall tracks stay below `first`.
+void paint_name(QPainter& painter, const OverlayInput& input, const Track& track, double y, double first) {
   const ThemeColours& theme = colours_of(input.theme);
-  const QRectF row{input.layout.gutter.left(), input.layout.y_of(track), input.layout.gutter.width(), track.height};
+  const QRectF row{input.layout.gutter.left(), y, input.layout.gutter.width(), track.height};
   const bool header = track.kind == TrackKind::host || track.kind == TrackKind::rank;
   painter.fillRect(row, QColor{header ? theme.header : theme.background});
   double x = row.left() + 4 + track.indent * indent_width;
@@ -83,7 +83,7 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
   painter.setFont(font);
   painter.setPen(QColor{theme.text});
   const double height = std::min(row.height(), 30.0);
-  const QRectF room{x, top_of_name(input, track, row, height), row.right() - x - taken - pin_width, height};
+  const QRectF room{x, top_of_name(track, row, height, first), row.right() - x - taken - pin_width, height};
   const QString name = QString::fromStdString(track.pinned ? track.full_name : track.name);
   const QString shown = painter.fontMetrics().elidedText(name, Qt::ElideMiddle, static_cast<int>(room.width()));
   if (track.kind == TrackKind::counter) {
@@ -109,16 +109,20 @@ void paint_gutter(QPainter& painter, const OverlayInput& input) {
   painter.save();
   painter.setClipRect(gutter);
   painter.fillRect(gutter, QColor{theme.background});
-  for (const bool pinned : {false, true}) {
-    if (pinned)
-      painter.fillRect(QRectF{gutter.topLeft(), QSizeF{gutter.width(), input.layout.pinned_height}},
-                       QColor{theme.background});
+  const auto paint_names = [&](bool pinned, double first) {
     for (const Track& track : input.model.tracks().tracks) {
       const double y = input.layout.y_of(track);
       if (track.pinned == pinned && y + track.height > gutter.top() && y < gutter.bottom())
-        paint_name(painter, input, track);
+        paint_name(painter, input, track, y, first);
     }
-  }
+  };
+  const double first = gutter.top() + input.layout.pinned_height;
+  const auto sticky = sticky_header(input.model.tracks(), input.layout);
+  paint_names(false, sticky ? std::max(first, sticky->y + sticky->track->height) : first);
+  if (sticky) paint_name(painter, input, *sticky->track, sticky->y, first);
+  painter.fillRect(QRectF{gutter.topLeft(), QSizeF{gutter.width(), input.layout.pinned_height}},
+                   QColor{theme.background});
+  paint_names(true, gutter.top());
   painter.setPen(QColor{theme.faint});
   painter.drawLine(gutter.topRight(), gutter.bottomRight());
   painter.restore();
@@ -147,6 +151,22 @@ void paint_minimap(QPainter& painter, const OverlayInput& input) {
 }
 
 }  // namespace
+
+std::optional<StickyHeader> sticky_header(const TrackList& tracks, const Layout& layout) {
+  const double top = layout.canvas.top() + layout.pinned_height;
+  const Track* above = nullptr;
+  for (const Track& track : tracks.tracks) {
+    if (track.pinned || !header_of(track)) continue;
+    if (layout.y_of(track) < top) {
+      above = &track;
+      continue;
+    }
+    // The next header pushes the one above it out of sight.
+    if (above == nullptr) return std::nullopt;
+    return StickyHeader{above, std::min(top, layout.y_of(track) - above->height)};
+  }
+  return above == nullptr ? std::nullopt : std::optional{StickyHeader{above, top}};
+}
 
 void paint_frame(QPainter& painter, const OverlayInput& input) {
   paint_gutter(painter, input);

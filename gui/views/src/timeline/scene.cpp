@@ -11,12 +11,15 @@
 
 #include "base/colours.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/lod/row_lod.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
+#include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/session/moments.h"
 #include "timeline/counter_paint.h"
+#include "timeline/label_text.h"
 
 namespace rankscope::gui {
 namespace {
@@ -237,7 +240,15 @@ class Painter {
       line.add_wait(piece.begin, waited, colour_of(SpanKind::wait));
     const QRectF box{piece.begin, static_cast<double>(top), piece.end - piece.begin, static_cast<double>(bottom - top)};
     if (scene_.labels && box.width() >= narrowest_label * scene_.ratio && box.height() >= 9 * scene_.ratio)
-      labels_.push_back({box, run_.text(piece.name), colour});
+      labels_.push_back({box, name_on_bar(piece), colour});
+  }
+
+  /// Kernels have their short names.
+  std::string_view name_on_bar(const lod::Piece& piece) {
+    if (piece.kind != SpanKind::compute && piece.kind != SpanKind::comm) return run_.text(piece.name);
+    const auto [at, added] = short_names_.try_emplace(piece.name.value);
+    if (added) at->second = analyzer::short_kernel_name(run_.text(piece.name));
+    return at->second;
   }
 
   /// Pixel up to which a collective waited for other ranks; before its begin if it did not.
@@ -290,18 +301,18 @@ class Painter {
     double width = 0;
   };
 
-  /// All of it, or its beginning; nothing where not even a few letters fit.
+  /// All of it, or its two ends; nothing where not even a few letters fit.
   QString fitting(std::string_view text, double room, const QFontMetricsF& metrics) {
     const auto [at, added] = measured_.try_emplace(text.data());
     Measured& all = at->second;
     if (added) {
-      constexpr std::size_t most = 200;
-      all.text = QString::fromUtf8(text.data(), static_cast<qsizetype>(std::min(text.size(), most)));
+      constexpr qsizetype most = 400;
+      all.text = shortened_label(qt_text(text), most);
       all.width = metrics.horizontalAdvance(all.text);
     }
     if (all.width <= room) return all.text;
     const auto letters = static_cast<qsizetype>(static_cast<double>(all.text.size()) * room / all.width) - 2;
-    return letters < 2 ? QString{} : all.text.left(letters) + QChar{0x2026};
+    return shortened_label(all.text, letters);
   }
 
   const Scene& scene_;
@@ -313,7 +324,8 @@ class Painter {
   std::vector<Label> labels_;
   std::unordered_map<std::int64_t, std::string> step_names_;
   std::unordered_map<std::uint32_t, QRgb> name_colours_;
-  std::unordered_map<const char*, Measured> measured_;  // by the place of the text, which is interned
+  std::unordered_map<std::uint32_t, std::string> short_names_;  // by StringId
+  std::unordered_map<const char*, Measured> measured_;          // by the place of the text, which stays where it is
 };
 
 }  // namespace

@@ -38,6 +38,10 @@ const Track* TimelineView::track_at(QPointF position) const {
   const double below = position.y() - layout.canvas.top();
   if (below < 0) return nullptr;
   if (below < layout.pinned_height) return model_->tracks().at(TrackList::Part::pinned, below);
+  const auto sticky = sticky_header(model_->tracks(), layout);
+  const bool in_names = layout.gutter.contains(position);
+  if (sticky && in_names && position.y() >= sticky->y && position.y() < sticky->y + sticky->track->height)
+    return sticky->track;
   return model_->tracks().at(TrackList::Part::scrolled, below - layout.pinned_height + layout.scroll);
 }
 
