@@ -336,12 +336,17 @@ void Navigator::next_mark(Direction direction) {
   if (best == nullptr)
     return Q_EMIT said(direction == Direction::forward ? tr("There is no later mark.")
                                                        : tr("There is no earlier mark."));
-  best->time.length() > session_.visible().length() / 2 ? show(with_margin(best->time)) : centre(middle_of(best->time));
-  mark_place_ = {middle_of(best->time), session_.visible()};
-  say_mark(*best);
+  show_mark(*best);
 }
 
-void Navigator::say_mark(const TimeMark& mark) {
+void Navigator::go_to_mark(std::size_t place) {
+  if (place < marks_.size()) show_mark(marks_[place]);
+}
+
+void Navigator::show_mark(const TimeMark& mark) {
+  const RunTime middle = mark.time.begin + mark.time.length() / 2;
+  mark.time.length() > session_.visible().length() / 2 ? show(with_margin(mark.time)) : centre(middle);
+  mark_place_ = {middle, session_.visible()};
   const QString place = time_text(mark.time.begin - session_.extent().begin);
   Q_EMIT said(mark.note.empty() ? tr("Mark at %1.").arg(place) : tr("Mark at %1: %2").arg(place, qt_text(mark.note)));
 }

@@ -9,6 +9,8 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "base/table_menu.h"
+
 namespace rankscope::gui {
 
 /// A panel that computes only what somebody sees.
@@ -68,6 +70,7 @@ inline void set_up_table(QTableView& table, QAbstractItemModel& model, const QSt
   table.horizontalHeader()->setHighlightSections(false);
   table.horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   table.horizontalHeader()->setResizeContentsPrecision(100);  // rows in sight and some more: there may be millions
+  add_table_menu(table);
 }
 
 /// Rows stay as high as their wrapped text when columns change. For tables of few rows.
@@ -89,6 +92,7 @@ inline void show_panel_of_window(const QWidget& panel, const QString& id) {
 /// A click, or the return key.
 template <class Choose>
 void on_choice(QTableView& table, QObject* context, Choose choose) {
+  leads_somewhere(table);
   QObject::connect(&table, &QTableView::clicked, context, choose);
   QObject::connect(&table, &QTableView::activated, context, choose);
 }

@@ -13,12 +13,14 @@
 #include "base/banner.h"
 #include "base/dialogs.h"
 #include "base/panel_parts.h"
+#include "base/save_dialog.h"
 #include "base/shades.h"
 #include "rankscope/analyzer/select.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
+#include "rankscope/gui/views/window/picture_file.h"
 #include "timeline/commands.h"
 #include "window/command_palette.h"
 #include "window/help_pages.h"
@@ -31,8 +33,7 @@ namespace {
 constexpr std::size_t all_losses = counter_count;  // this window has no panel of data quality
 
 /// Commands that a window of two runs has nothing for.
-constexpr std::array not_here{"search", "note",      "save_view", "picture", "export",
-                              "record", "operators", "memory",    "pipeline"};
+constexpr std::array not_here{"note", "save_view", "export", "record", "operators", "memory", "pipeline"};
 
 QString name_of(const Session& session) {
   const auto& paths = session.source().paths;
@@ -54,6 +55,7 @@ CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
   rows->addWidget(banner_);
   rows->addWidget(runs, 1);
   setCentralWidget(centre);
+  searched_ = timeline_a_;
   make_table();
   make_menus();
   for (Session* const session : {&a, &b}) {
@@ -97,6 +99,13 @@ TimelineView* CompareWindow::add_run(const QString& label, Session& session, QWi
   connect(timeline, &TimelineView::paletteRequested, this,
           [this, timeline] { show_command_palette(*this, timeline->actions()); });
   connect(timeline, &TimelineView::trackSearchRequested, this, [this] { ranks_->setFocus(); });
+  connect(timeline, &TimelineView::ranksChosen, this, &CompareWindow::choose_ranks);
+  connect(timeline, &TimelineView::pictureRequested, this, &CompareWindow::ask_for_picture);
+  connect(timeline, &TimelineView::searchRequested, this, [this, timeline] {
+    searched_ = timeline;
+    search_->setFocus();
+    search_->selectAll();
+  });
   connect(timeline, &TimelineView::panelsToggled, this, [this, timeline] { panels_->toggle(*timeline); });
   return timeline;
 }
@@ -139,6 +148,17 @@ void CompareWindow::make_menus() {
   QToolBar* const bar = addToolBar(tr("Tools"));
   bar->setObjectName(QStringLiteral("tools"));
   bar->setMovable(false);
+  search_ = new QLineEdit(bar);
+  search_->setObjectName(QStringLiteral("search"));
+  search_->setPlaceholderText(tr("Search names in both runs ( / )"));
+  search_->setAccessibleName(tr("Search names in both runs; Return goes to the next match"));
+  search_->setClearButtonEnabled(true);
+  bar->addWidget(search_);
+  connect(search_, &QLineEdit::textChanged, this, &CompareWindow::filter);
+  connect(search_, &QLineEdit::returnPressed, this, [this] {
+    searched_->navigator().next_match(Direction::forward);
+    searched_->setFocus();
+  });
   ranks_ = new QLineEdit(bar);
   ranks_->setObjectName(QStringLiteral("ranks"));
   ranks_->setPlaceholderText(tr("Ranks of both runs: all (or 0,2,4-7)"));
@@ -155,9 +175,11 @@ void CompareWindow::make_menus() {
     file->addAction(tr("Open recording as &%1...").arg(session == &a_ ? QLatin1Char{'A'} : QLatin1Char{'B'}), this,
                     [this, session] { ask_for_run(*session); });
   file->addSeparator();
+  file->addAction(timeline_a_->findChild<QAction*>(QStringLiteral("picture")));
+  file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
-  menuBar()->addMenu(tr("Timeline &A"))->addActions(timeline_a_->actions());
-  menuBar()->addMenu(tr("Timeline &B"))->addActions(timeline_b_->actions());
+  fill_timeline_menu(*menuBar()->addMenu(tr("Timeline &A")), *timeline_a_);
+  fill_timeline_menu(*menuBar()->addMenu(tr("Timeline &B")), *timeline_b_);
   QMenu* const help = menuBar()->addMenu(tr("&Help"));
   help->addAction(tr("What the &colours mean"), this, [this] { show_legend(*this); });
   help->addAction(tr("&Documentation"), this, [this] { show_docs(*this); });
@@ -173,6 +195,19 @@ void CompareWindow::ask_for_run(Session& session) {
   dialog->open();
 }
 
+/// Both timelines, with the names of their runs.
+void CompareWindow::ask_for_picture() {
+  auto* const dialog =
+      make_save_dialog(*this, tr("Save a picture"), {tr("Picture (*.png)"), tr("Drawing with text (*.svg)")});
+  connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
+    const std::array parts{PicturePart{timeline_a_, tr("A  %1").arg(gui::name_of(a_))},
+                           PicturePart{timeline_b_, tr("B  %1").arg(gui::name_of(b_))}};
+    const auto saved = save_picture(parts, name.toStdString());
+    saved ? statusBar()->showMessage(tr("Saved %1").arg(name), 8000) : banner_->say(qt_text(saved.error().message));
+  });
+  dialog->open();
+}
+
 /// Ranks that a run does not have are left out there; where it has none of them, that is said and changes nothing.
 void CompareWindow::filter() {
   const auto chosen = ranks_from(ranks_->text().toStdString(), "ranks");
@@ -181,6 +216,7 @@ void CompareWindow::filter() {
   for (Session* const session : {&a_, &b_}) {
     if (session->run() == nullptr || !chosen) continue;
     Filter filter = session->filter();
+    filter.text = search_->text().toStdString();
     filter.ranks.clear();
     for (const RankId rank : *chosen)
       if (std::ranges::binary_search(session->run()->ranks(), rank)) filter.ranks.push_back(rank);

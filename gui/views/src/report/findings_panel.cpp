@@ -43,9 +43,8 @@ class FindingsPanel : public QWidget {
     keep_rows_whole(table_);
     empty_.setAlignment(Qt::AlignCenter);
     empty_.setWordWrap(true);
-    const auto go = [this](const QModelIndex& index) { model_.go_to(index.row()); };
-    connect(&table_, &QTableView::clicked, this, go);
-    connect(&table_, &QTableView::activated, this, go);
+    on_choice(table_, this, [this](const QModelIndex& index) { model_.go_to(index.row()); });
+    add_table_menu(table_);
     connect(table_.selectionModel(), &QItemSelectionModel::selectionChanged, this, [this, &session] {
       const QModelIndexList rows = table_.selectionModel()->selectedRows();
       if (!rows.isEmpty()) session.select_finding(static_cast<std::size_t>(rows.front().row()));

@@ -202,6 +202,7 @@ class StepMapPanel : public QWidget {
     map_.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     map_.verticalHeader()->setDefaultSectionSize(map_.fontMetrics().height() + 5);
     on_choice(map_, this, [this](const QModelIndex& index) { model_.go_to(index); });
+    add_table_menu(map_);
     empty_.setAlignment(Qt::AlignCenter);
     empty_.setWordWrap(true);
     pages_.addWidget(&map_);

@@ -220,6 +220,7 @@ void MainWindow::make_tools() {
     search_->selectAll();
   });
   connect(timeline_, &TimelineView::trackSearchRequested, ranks_, [this] { ranks_->setFocus(); });
+  connect(timeline_, &TimelineView::ranksChosen, this, &MainWindow::choose_ranks);
   connect(timeline_, &TimelineView::helpRequested, this, [this] { show_keys(*timeline_); });
   connect(timeline_, &TimelineView::paletteRequested, this,
           [this] { show_command_palette(*this, actions_of(*menuBar())); });

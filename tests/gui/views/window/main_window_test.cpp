@@ -134,6 +134,15 @@ TEST(MainWindow, SaysWhichRankTheRunDoesNotHave) {
   EXPECT_EQ(shown.session.filter().ranks, std::vector{RankId{0}});
 }
 
+TEST(MainWindow, ARankThatIsChosenInTheTimelineStandsInTheFieldOfRanks) {
+  ShownWindow shown{"0 compute 0 100 gemm\n1 compute 0 400 gemm\n"};
+  Q_EMIT shown.window.timeline().ranksChosen(QStringLiteral("1"));
+  EXPECT_EQ(shown.window.findChild<QLineEdit*>(QStringLiteral("ranks"))->text(), QStringLiteral("1"));
+  EXPECT_EQ(shown.session.filter().ranks, std::vector{RankId{1}});
+  Q_EMIT shown.window.timeline().ranksChosen({});
+  EXPECT_TRUE(shown.session.filter().ranks.empty());
+}
+
 TEST(MainWindow, GoesOnWhileAFolderIsChosenAndOpensIt) {
   ShownWindow shown{"0 compute 0 100 gemm\n"};
   const auto actions = shown.window.findChildren<QAction*>();

@@ -86,6 +86,7 @@ class Navigator : public QObject {
   [[nodiscard]] std::optional<std::string> note_here() const;
   void set_marks(std::vector<TimeMark> marks);
   void next_mark(Direction direction);
+  void go_to_mark(std::size_t place);  ///< in marks()
   /// Brings the step whose critical path is drawn into view, if nothing of it is there. Of the ranks that are shown,
   /// the one that it is on longest; nothing, and said, if it is on none of them or not known.
   std::optional<RankId> show_critical_path();
@@ -107,7 +108,7 @@ class Navigator : public QObject {
   /// False, and said, if no event is selected.
   [[nodiscard]] bool has_event();
   [[nodiscard]] bool has_run();
-  void say_mark(const TimeMark& mark);
+  void show_mark(const TimeMark& mark);
   void find_lit();
   [[nodiscard]] std::optional<std::size_t> mark_here() const;
   [[nodiscard]] RunTime here() const;

@@ -40,6 +40,7 @@ class CompareWindow : public QMainWindow {
   void filter();
   void show_names();
   void ask_for_run(Session& session);
+  void ask_for_picture();
 
   Session& a_;
   Session& b_;
@@ -52,6 +53,8 @@ class CompareWindow : public QMainWindow {
   QLabel* doubts_ = nullptr;  ///< what makes the verdict unsure, above it
   QLabel* verdict_ = nullptr;
   QTableView* table_ = nullptr;
+  QLineEdit* search_ = nullptr;
+  TimelineView* searched_ = nullptr;  ///< the one in which Return goes to the next match
   QLineEdit* ranks_ = nullptr;
   QLabel* wrong_ranks_ = nullptr;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "rankscope/gui/models/timeline/navigator.h"
 #include "rankscope/gui/models/timeline/timeline_model.h"
 
+class QMenu;
 class QPainter;
 class QScrollBar;
 
@@ -77,6 +79,7 @@ class TimelineView : public QWidget {
   void colouringChanged();
   void searchRequested();
   void trackSearchRequested();
+  void ranksChosen(const QString& ranks);  ///< as users type them: "2"; empty: all
   void helpRequested();
   void paletteRequested();
   void panelsToggled();
@@ -92,6 +95,7 @@ class TimelineView : public QWidget {
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
@@ -122,6 +126,10 @@ class TimelineView : public QWidget {
   [[nodiscard]] std::optional<RunTime> end_opposite(QPointF position) const;
   void move_edge(QPointF to, Qt::KeyboardModifiers modifiers);
   void centre_minimap(double x);
+  void offer_event(QMenu& menu, SpanId span);
+  void offer_range(QMenu& menu);
+  void offer_rows(QMenu& menu, const Track& track);
+  void offer_commands(QMenu& menu, std::initializer_list<const char*> ids);
   [[nodiscard]] Grip grip_at(QPointF position, Qt::KeyboardModifiers modifiers) const;
   [[nodiscard]] const Track* track_at(QPointF position) const;
   [[nodiscard]] QString tip_at(QPointF position) const;

@@ -1,0 +1,82 @@
+// What a click with the right button on the timeline offers.
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <algorithm>
+
+#include "rankscope/core/model/run.h"
+#include "rankscope/gui/models/base/words.h"
+#include "timeline/timeline_state.h"
+
+namespace rankscope::gui {
+
+/// Acts on what is under the mouse: an event is selected first, so that all its commands are about it.
+void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
+  if (model_->facts() == nullptr) return event->ignore();
+  const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
+  const QPointF position = event->pos();
+  auto* const menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->setObjectName(QStringLiteral("timeline_menu"));
+  const auto range = box_of_area(state_->overlay(*this));
+  const auto span = by_key ? session_.selection() : span_at(position);
+  const Track* const track = by_key ? current_header() : track_at(position);
+  if (!by_key && range && range->contains(position)) {
+    offer_range(*menu);
+  } else if (span) {
+    offer_event(*menu, *span);
+  } else if (by_key && session_.area()) {
+    offer_range(*menu);
+  }
+  if (track != nullptr) offer_rows(*menu, *track);
+  if (menu->isEmpty()) offer_commands(*menu, {"fit", "back", "select_all", "find_ranks"});
+  menu->popup(by_key ? mapToGlobal(rect().center()) : event->globalPos());
+}
+
+void TimelineView::offer_commands(QMenu& menu, std::initializer_list<const char*> ids) {
+  for (const char* const id : ids)
+    if (auto* const action = findChild<QAction*>(QString::fromLatin1(id)); action != nullptr && action->isVisible())
+      menu.addAction(action);
+}
+
+void TimelineView::offer_event(QMenu& menu, SpanId span) {
+  if (session_.selection() != span || session_.area()) select_only(span);
+  const QString name = QString::fromStdString(short_name_of(*session_.run(), session_.run()->span(span)));
+  menu.addSection(name.size() > 60 ? name.left(60) + QChar{0x2026} : name);
+  offer_commands(menu, {"zoom_selection", "copy", "select_step"});
+  menu.addSeparator();
+  offer_commands(menu, {"next_same", "previous_same", "next_rank", "previous_rank", "follow", "follow_back"});
+  menu.addAction(tr("Highlight all events with this name"), this, [this, span] {
+    Filter filter = session_.filter();
+    filter.text = session_.run()->text(session_.run()->span(span).name);
+    session_.set_filter(std::move(filter));
+  });
+  menu.addSeparator();
+  offer_commands(menu, {"keep_mark", "note", "operators"});
+}
+
+void TimelineView::offer_range(QMenu& menu) {
+  menu.addSection(tr("Selected range of %1").arg(time_text(session_.area()->time.length())));
+  offer_commands(menu, {"zoom_selection", "copy", "keep_mark", "note", "export", "operators", "clear"});
+}
+
+void TimelineView::offer_rows(QMenu& menu, const Track& track) {
+  menu.addSection(qt_text(track.full_name));
+  if (track.kind == TrackKind::lane) {
+    const LaneId lane = track.lane;
+    menu.addAction(track.pinned ? tr("Unpin this lane") : tr("Pin this lane"), this,
+                   [this, lane] { session_.toggle_pin(lane); });
+    menu.addAction(tr("Select the visible range of this lane"), this, [this, lane] {
+      session_.select_area(Area{session_.visible(), {lane}});
+    });
+  }
+  if (header_of(track))
+    menu.addAction(track.folded ? tr("Unfold") : tr("Fold"), this, [this, track] { model_->toggle_fold(track); });
+  if (!track.rank.is_set()) return offer_commands(menu, {"fold", "unfold"});
+  const RankId rank = track.rank;
+  menu.addAction(tr("Show only rank %1").arg(rank.value), this,
+                 [this, rank] { Q_EMIT ranksChosen(QString::number(rank.value)); });
+  if (!session_.filter().ranks.empty()) menu.addAction(tr("Show all ranks"), this, [this] { Q_EMIT ranksChosen({}); });
+  offer_commands(menu, {"fold", "unfold"});
+}
+
+}  // namespace rankscope::gui

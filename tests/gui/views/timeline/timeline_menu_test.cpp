@@ -1,0 +1,75 @@
+// What a click with the right button on the timeline offers.
+#include <gtest/gtest.h>
+
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QSignalSpy>
+
+#include "gui/views/shown_timeline.h"
+#include "rankscope/core/model/run.h"
+
+namespace rankscope::gui {
+namespace {
+
+struct ShownMenus : testing::ShownTimeline {
+  /// The entry that begins so, of the menu that opens there; null: the menu does not have it.
+  QAction* entry(QPoint at, const char* text) {
+    for (QMenu* const old : view.findChildren<QMenu*>(QStringLiteral("timeline_menu"))) delete old;
+    QContextMenuEvent event{QContextMenuEvent::Mouse, at, view.mapToGlobal(at)};
+    QApplication::sendEvent(&view, &event);
+    const auto* const menu = view.findChild<QMenu*>(QStringLiteral("timeline_menu"));
+    if (menu == nullptr) return nullptr;
+    for (QAction* const action : menu->actions())
+      if (action->text().startsWith(QLatin1String{text})) return action;
+    return nullptr;
+  }
+};
+
+TEST(TimelineMenu, OfAnEventSelectsItAndHasItsCommands) {
+  ShownMenus shown;
+  const SpanId relu = shown.find(RankId{1}, "relu");
+  QAction* const next = shown.entry(shown.middle(relu), "Same event on the previous rank");
+  EXPECT_EQ(shown.session.selection(), relu);
+  ASSERT_NE(next, nullptr);
+  next->trigger();
+  EXPECT_EQ(shown.session.selection(), shown.find(RankId{0}, "relu"));
+  shown.entry(shown.middle(relu), "Highlight all events with this name")->trigger();
+  EXPECT_EQ(shown.session.filter().text, "relu");
+}
+
+TEST(TimelineMenu, OfALanePinsIt) {
+  ShownMenus shown;
+  const SpanId relu = shown.find(RankId{1}, "relu");
+  const QPoint name{60, shown.middle(relu).y()};
+  shown.entry(name, "Pin this lane")->trigger();
+  EXPECT_EQ(shown.session.pinned(), std::vector{shown.session.run()->span(relu).lane});
+  EXPECT_FALSE(shown.session.selection()) << "the name of a lane is no event";
+}
+
+TEST(TimelineMenu, OfARankFoldsItAndShowsItAlone) {
+  ShownMenus shown;
+  constexpr QPoint first_rank{60, 76};
+  const QSignalSpy chosen{&shown.view, &TimelineView::ranksChosen};
+  shown.entry(first_rank, "Show only rank 0")->trigger();
+  ASSERT_EQ(chosen.count(), 1);
+  EXPECT_EQ(chosen.front().front().toString(), QStringLiteral("0"));
+  shown.entry(first_rank, "Fold")->trigger();
+  EXPECT_TRUE(shown.view.model().tracks().of_rank(RankId{0})->folded);
+}
+
+TEST(TimelineMenu, OfARangeActsOnTheRange) {
+  ShownMenus shown;
+  const SpanId relu = shown.find(RankId{1}, "relu");
+  shown.session.select_area(Area{{at(100'000), at(900'000)}, {shown.session.run()->span(relu).lane}});
+  shown.entry(shown.middle(relu), "Zoom to the selection")->trigger();
+  EXPECT_TRUE(shown.session.area()) << "the click selects no event";
+  EXPECT_EQ(shown.session.visible(), (TimeRange{at(19'999), at(980'001)}));
+}
+
+TEST(TimelineMenu, WithNothingUnderTheMouseIsAboutTheView) {
+  ShownMenus shown;
+  EXPECT_NE(shown.entry({600, 20}, "Show the whole run"), nullptr);
+}
+
+}  // namespace
+}  // namespace rankscope::gui
