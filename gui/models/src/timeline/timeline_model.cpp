@@ -109,6 +109,37 @@ void TimelineModel::toggle_fold(const Track& track) {
   };
   if (track.kind == TrackKind::host) toggle(options_.folded_hosts, track.host);
   if (track.kind == TrackKind::rank) toggle(options_.folded_processes, track.process);
+  if (track.kind == TrackKind::counters) toggle(options_.unfolded_counters, track.process);
+  if (track.kind == TrackKind::lane) options_.lane_rows[track.lane] = track.folded ? LaneRows::all : LaneRows::one;
+  rebuild_tracks();
+}
+
+void TimelineModel::hide(const Track& track) {
+  if (track.kind == TrackKind::lane) options_.hidden_lanes.insert(track.lane);
+  if (track.kind == TrackKind::counter) options_.hidden_counters.insert(track.counter);
+  rebuild_tracks();
+}
+
+void TimelineModel::show_hidden() {
+  options_.hidden_lanes.clear();
+  options_.hidden_counters.clear();
+  rebuild_tracks();
+}
+
+void TimelineModel::move_lane(const Track& track, Side side) {
+  std::vector<LaneId> lanes;
+  for (const Track& one : tracks_.tracks)
+    if (one.kind == TrackKind::lane && !one.pinned && one.process == track.process) lanes.push_back(one.lane);
+  const auto at = std::ranges::find(lanes, track.lane);
+  if (at == lanes.end() || (side == Side::above ? at == lanes.begin() : at + 1 == lanes.end())) return;
+  std::iter_swap(at, side == Side::above ? at - 1 : at + 1);
+  options_.order[track.process] = std::move(lanes);
+  rebuild_tracks();
+}
+
+void TimelineModel::choose_lanes(std::string text) {
+  if (options_.lanes == text) return;
+  options_.lanes = std::move(text);
   rebuild_tracks();
 }
 
@@ -135,7 +166,9 @@ void TimelineModel::unfold(RankId rank) {
 std::string TimelineModel::spoken(const Track& track) const {
   std::string text = track.full_name;
   if (track.deeper_rows > 0) text += format(", {} not drawn", counted(track.deeper_rows, "deeper row"));
+  if (track.kind == TrackKind::counters && track.folded) text += ", folded";
   if (!header_of(track)) return text;
+  if (!track.note.empty()) text += format(", {}", track.note);
   if (track.folded) text += ", folded";
   if (track.kind != TrackKind::rank || facts_ == nullptr) return text;
   if (const auto late = facts_->lateness.mean_share(track.rank))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <set>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/timeline/lane_names.h"
 
 namespace rankscope::gui {
 namespace {
@@ -17,6 +19,27 @@ constexpr double header_height = 20;
 constexpr double counter_height = 30;
 constexpr double gap = 3;
 constexpr std::uint32_t most_rows = 64;  // Python stacks of real traces are about 40 deep
+constexpr std::uint32_t few_rows = 8;    // of a thread, at first, where it would push an accelerator out of sight
+
+bool has_in_any_case(std::string_view text, std::string_view wanted) {
+  const auto lower = [](char letter) { return std::tolower(static_cast<unsigned char>(letter)); };
+  return wanted.empty() || !std::ranges::search(text, wanted, {}, lower, lower).empty();
+}
+
+/// From top to bottom: what the accelerator does, then what the host does.
+int place_beside_accelerator(LaneKind kind) {
+  switch (kind) {
+    case LaneKind::stream:
+      return 0;
+    case LaneKind::annotation:
+      return 1;
+    case LaneKind::comm:
+      return 2;
+    case LaneKind::thread:
+      break;
+  }
+  return 3;
+}
 
 /// How busy, how full, how hot: what else was sampled would push the ranks apart. Exports have it, the report some.
 constexpr std::array shown_counters{"busy",
@@ -118,13 +141,34 @@ class Maker {
     std::vector<LaneId> lanes;
     for (const Lane& lane : std::ranges::equal_range(run_.lanes(), row, {}, &Lane::process))
       if (lane.span_count > 0) lanes.push_back(run_.id_of(lane));
-    std::ranges::stable_sort(lanes, [this](LaneId a, LaneId b) {
+    const bool accelerated = has_streams(lanes);
+    std::ranges::stable_sort(lanes, [&](LaneId a, LaneId b) {
       const Lane& left = run_.lane(a);
       const Lane& right = run_.lane(b);
-      if (left.kind != right.kind) return left.kind < right.kind;
+      if (left.kind != right.kind)
+        return accelerated ? place_beside_accelerator(left.kind) < place_beside_accelerator(right.kind)
+                           : left.kind < right.kind;
       return comes_before(run_.text(left.name), run_.text(right.name));
     });
+    if (const auto chosen = options_.order.find(row); chosen != options_.order.end())
+      std::ranges::stable_sort(lanes, {}, [&](LaneId lane) { return std::ranges::find(chosen->second, lane); });
     return lanes;
+  }
+
+  bool has_streams(const std::vector<LaneId>& lanes) const {
+    return std::ranges::any_of(lanes, [this](LaneId lane) { return run_.lane(lane).kind == LaneKind::stream; });
+  }
+
+  bool is_wanted(LaneId id) const {
+    const Lane& lane = run_.lane(id);
+    return !options_.hidden_lanes.contains(id) && (has_in_any_case(run_.text(lane.name), options_.lanes) ||
+                                                   has_in_any_case(lane_title(run_, lane), options_.lanes));
+  }
+
+  bool is_wanted(std::uint32_t counter) const {
+    const std::string_view name = run_.text(run_.counters()[counter].name);
+    return !options_.hidden_counters.contains(counter) &&
+           (has_in_any_case(name, options_.lanes) || has_in_any_case(counter_title(name), options_.lanes));
   }
 
   void add_process(std::uint32_t row, int indent) {
@@ -136,6 +180,7 @@ class Maker {
     head.rank = process.rank;
     head.indent = indent;
     head.name = head.full_name = process_name(process);
+    head.note = accelerators_of(run_, row);
     head.folded = options_.folded_processes.contains(row);
     if (head.folded) stand_in(head, lanes);
     const bool folded = head.folded;
@@ -143,8 +188,37 @@ class Maker {
     if (folded) return;
     head.indent = indent + 1;
     if (process.rank.is_set()) add_steps(head);
-    for (const LaneId lane : lanes) add_lane(lane, indent + 1, false);
-    for (const std::uint32_t counter : counters_[row]) add_counter(head, counter);
+    const std::uint32_t rows_of_threads = has_streams(lanes) ? few_rows : most_rows;
+    for (const LaneId lane : lanes)
+      if (is_wanted(lane)) add_lane(lane, indent + 1, rows_of_threads);
+    add_counters(head);
+  }
+
+  /// Those of the host have a head of their own, which is folded at first: many are flat.
+  void add_counters(Track head) {
+    head.note.clear();
+    std::vector<std::uint32_t> of_host;
+    for (const std::uint32_t counter : counters_[head.process]) {
+      if (!is_wanted(counter)) continue;
+      if (is_of_host(run_.text(run_.counters()[counter].name)))
+        of_host.push_back(counter);
+      else
+        add_counter(head, counter);
+    }
+    const bool found = !options_.lanes.empty();  // what is looked for is shown
+    if (of_host.size() > 1 && !found) {
+      Track track = head;
+      track.kind = TrackKind::counters;
+      track.lane = {};
+      track.name = format("{} of the host", counted(of_host.size(), "counter"));
+      track.full_name += " / " + track.name;
+      track.folded = !options_.unfolded_counters.contains(head.process);
+      const bool folded = track.folded;
+      add(std::move(track), header_height);
+      if (folded) return;
+      ++head.indent;
+    }
+    for (const std::uint32_t counter : of_host) add_counter(head, counter);
   }
 
   /// A stream before a thread, and of these the row with most spans.
@@ -163,36 +237,53 @@ class Maker {
 
   void add_steps(Track track) {
     track.kind = TrackKind::steps;
+    track.note.clear();
     track.name = "steps";
     track.full_name += " / steps";
     track.lane = {};
     add(std::move(track), options_.row_height);
   }
 
-  void add_lane(LaneId id, int indent, bool pinned) {
+  void add_lane(LaneId id, int indent, std::uint32_t rows_of_threads) { add(lane_track(id, indent, rows_of_threads)); }
+
+  void add_pinned(LaneId id) {
+    Track track = lane_track(id, 0, few_rows);
+    track.pinned = true;
+    add(std::move(track));
+  }
+
+  Track lane_track(LaneId id, int indent, std::uint32_t rows_of_threads) const {
     const Lane& lane = run_.lane(id);
     Track track;
     track.rank = lane.rank;
     track.process = lane.process;
     track.lane = id;
-    track.pinned = pinned;
     track.indent = indent;
-    track.name = run_.text(lane.name);
-    if (track.name.empty()) track.name = format("{} {}", rankscope::name_of(lane.kind), lane.number);
+    track.name = lane_title(run_, lane);
     track.full_name = format("{} / {}", process_name(run_.processes()[lane.process]), track.name);
     const auto depth = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(lod_.lane(id).rows.size()));
-    track.rows = std::min(depth, most_rows);
+    const std::uint32_t drawable = std::min(depth, most_rows);
+    const auto chosen = options_.lane_rows.find(id);
+    const std::uint32_t at_first = lane.kind == LaneKind::thread ? rows_of_threads : most_rows;
+    const std::uint32_t wanted = chosen == options_.lane_rows.end() ? at_first
+                                 : chosen->second == LaneRows::all  ? most_rows
+                                                                    : 1;
+    track.rows = std::min(drawable, wanted);
     track.deeper_rows = depth - track.rows;
+    track.folded = track.rows < drawable;
+    return track;
+  }
+
+  void add(Track track) {
     const double height = options_.row_height * track.rows;
     add(std::move(track), height);
   }
 
-  void add_pinned(LaneId id) { add_lane(id, 0, true); }
-
   void add_counter(Track track, std::uint32_t counter) {
     track.kind = TrackKind::counter;
     track.counter = counter;
-    track.name = run_.text(run_.counters()[counter].name);
+    track.note.clear();
+    track.name = counter_title(run_.text(run_.counters()[counter].name));
     track.full_name += " / " + track.name;
     track.lane = {};
     add(std::move(track), counter_height);

@@ -68,8 +68,11 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
   double x = row.left() + 4 + track.indent * indent_width;
   painter.setPen(Qt::NoPen);
   painter.setBrush(QColor{theme.text});
-  if (header) {
-    paint_fold(painter, {x + 5, row.center().y()}, track.folded);
+  const double height = std::min(row.height(), 30.0);
+  const double top = top_of_name(track, row, height, first);
+  const bool folds = header || track.kind == TrackKind::counters || track.rows + track.deeper_rows > 1;
+  if (folds) {
+    paint_fold(painter, {x + 5, top + height / 2}, track.folded);
     x += fold_width;
   }
   if (header && input.header == header_of(track)) {
@@ -82,8 +85,7 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
   font.setBold(header);
   painter.setFont(font);
   painter.setPen(QColor{theme.text});
-  const double height = std::min(row.height(), 30.0);
-  const QRectF room{x, top_of_name(track, row, height, first), row.right() - x - taken - pin_width, height};
+  const QRectF room{x, top, row.right() - x - taken - pin_width, height};
   const QString name = QString::fromStdString(track.pinned ? track.full_name : track.name);
   const QString shown = painter.fontMetrics().elidedText(name, Qt::ElideMiddle, static_cast<int>(room.width()));
   if (track.kind == TrackKind::counter) {
@@ -92,10 +94,15 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
     return;
   }
   painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, shown);
+  const double taken_by_name = painter.fontMetrics().horizontalAdvance(shown) + 8;
   font.setBold(false);
   painter.setFont(font);
+  if (!track.note.empty() && room.width() > taken_by_name)
+    painter.drawText(room.adjusted(taken_by_name, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft,
+                     painter.fontMetrics().elidedText(qt_text(track.note), Qt::ElideRight,
+                                                      static_cast<int>(room.width() - taken_by_name)));
   if (track.kind != TrackKind::lane) return;
-  if (track.deeper_rows > 0)
+  if (track.deeper_rows > 0 && row.height() >= height + note_height)
     painter.drawText(QRectF{x, row.bottom() - note_height, room.width(), note_height}, Qt::AlignVCenter | Qt::AlignLeft,
                      QLatin1Char{'+'} + qt_text(counted(track.deeper_rows, "deeper row")));
   painter.setPen(QColor{track.pinned ? theme.text : theme.faint});

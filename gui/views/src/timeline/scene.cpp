@@ -165,6 +165,8 @@ class Painter {
         for (std::uint32_t row = 0; row < track.rows; ++row)
           paint_row(track, row, placed.y + row * scene_.row_height, scene_.row_height);
         return;
+      case TrackKind::counters:
+        return;
       case TrackKind::counter:
         fill(placed.y, track.height, theme_.lane);
         return paint_counter(image_, scene_, placed, pixel(placed.y), pixel(placed.y + track.height));

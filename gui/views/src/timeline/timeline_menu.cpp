@@ -69,7 +69,10 @@ void TimelineView::offer_rows(QMenu& menu, const Track& track) {
       session_.select_area(Area{session_.visible(), {lane}});
     });
   }
-  if (header_of(track))
+  if (track.kind == TrackKind::lane || track.kind == TrackKind::counter) offer_places(menu, track);
+  if (model_->hidden_count() > 0)
+    menu.addAction(tr("Show hidden lanes (%1)").arg(model_->hidden_count()), this, [this] { model_->show_hidden(); });
+  if (header_of(track) || track.kind == TrackKind::counters)
     menu.addAction(track.folded ? tr("Unfold") : tr("Fold"), this, [this, track] { model_->toggle_fold(track); });
   if (!track.rank.is_set()) return offer_commands(menu, {"fold", "unfold"});
   const RankId rank = track.rank;
@@ -77,6 +80,19 @@ void TimelineView::offer_rows(QMenu& menu, const Track& track) {
                  [this, rank] { Q_EMIT ranksChosen(QString::number(rank.value)); });
   if (!session_.filter().ranks.empty()) menu.addAction(tr("Show all ranks"), this, [this] { Q_EMIT ranksChosen({}); });
   offer_commands(menu, {"fold", "unfold"});
+}
+
+/// Where a lane or counter stands, if anywhere.
+void TimelineView::offer_places(QMenu& menu, const Track& track) {
+  menu.addAction(tr("Hide"), this, [this, track] { model_->hide(track); });
+  menu.addAction(tr("Show only lanes with this name"), this,
+                 [this, track] { Q_EMIT lanesChosen(qt_text(track.name)); });
+  if (track.kind != TrackKind::lane || track.pinned) return;
+  menu.addAction(tr("Move up"), this, [this, track] { model_->move_lane(track, TimelineModel::Side::above); });
+  menu.addAction(tr("Move down"), this, [this, track] { model_->move_lane(track, TimelineModel::Side::below); });
+  if (track.rows + track.deeper_rows > 1)
+    menu.addAction(track.folded ? tr("Show all rows") : tr("Show one row"), this,
+                   [this, track] { model_->toggle_fold(track); });
 }
 
 }  // namespace rankscope::gui

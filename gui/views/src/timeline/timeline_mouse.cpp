@@ -66,9 +66,10 @@ void TimelineView::press_gutter(QPointF position) {
   const Track* const found = track_at(position);
   if (found == nullptr) return;
   const Track track = *found;  // what follows makes the tracks anew
-  if (track.kind == TrackKind::host || track.kind == TrackKind::rank) return model_->toggle_fold(track);
   if (track.kind == TrackKind::lane && position.x() > state_->layout.gutter.right() - pin_width)
-    session_.toggle_pin(track.lane);
+    return session_.toggle_pin(track.lane);
+  const bool has_rows = track.kind == TrackKind::lane && track.rows + track.deeper_rows > 1;
+  if (header_of(track) || track.kind == TrackKind::counters || has_rows) model_->toggle_fold(track);
 }
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {

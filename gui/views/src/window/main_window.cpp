@@ -197,6 +197,15 @@ void MainWindow::make_tools() {
   ranks_->setAccessibleName(tr("Only these ranks"));
   ranks_->setClearButtonEnabled(true);
   ranks_->setMaximumWidth(200);
+  lanes_ = new QLineEdit(bar);
+  lanes_->setObjectName(QStringLiteral("lanes"));
+  lanes_->setPlaceholderText(tr("Lanes: all (or a part of their names)"));
+  lanes_->setAccessibleName(tr("Only lanes and counters whose names contain this"));
+  lanes_->setClearButtonEnabled(true);
+  lanes_->setMaximumWidth(200);
+  connect(lanes_, &QLineEdit::textChanged, this,
+          [this](const QString& text) { timeline_->model().choose_lanes(text.toStdString()); });
+  connect(timeline_, &TimelineView::lanesChosen, lanes_, &QLineEdit::setText);
   auto* const colours = new QComboBox(bar);
   colours->setObjectName(QStringLiteral("colours"));
   colours->setAccessibleName(tr("Colours"));
@@ -204,6 +213,7 @@ void MainWindow::make_tools() {
   bar->addWidget(search_);
   bar->addWidget(new SearchCount(session_, bar));
   bar->addWidget(ranks_);
+  bar->addWidget(lanes_);
   bar->addWidget(colours);
   connect(search_, &QLineEdit::textChanged, this, &MainWindow::filter);
   connect(ranks_, &QLineEdit::textChanged, this, &MainWindow::filter);
@@ -300,6 +310,7 @@ void MainWindow::show_state() {
 void MainWindow::take_opened() {
   search_->clear();
   ranks_->clear();
+  lanes_->clear();
   failure_.clear();
   warnings_.clear();
   if (const QString missing = missing_text(*session_.run(), most_losses); !missing.isEmpty())

@@ -46,6 +46,28 @@ TEST(TimelineMenu, OfALanePinsIt) {
   EXPECT_FALSE(shown.session.selection()) << "the name of a lane is no event";
 }
 
+TEST(TimelineMenu, OfALaneHidesAndMovesIt) {
+  ShownMenus shown;
+  const auto lanes_of = [&shown](RankId rank) {
+    std::vector<std::string> names;
+    for (const Track& track : shown.view.model().tracks().tracks)
+      if (track.kind == TrackKind::lane && track.rank == rank) names.push_back(track.name);
+    return names;
+  };
+  const QPoint name{60, shown.middle(shown.find(RankId{0}, "relu")).y()};
+  const std::vector<std::string> before = lanes_of(RankId{0});
+  ASSERT_GE(before.size(), 3U);
+  shown.entry(name, "Move down")->trigger();
+  EXPECT_EQ(lanes_of(RankId{0})[0], before[1]);
+  EXPECT_EQ(lanes_of(RankId{0})[1], before[0]);
+  EXPECT_EQ(lanes_of(RankId{1}), before) << "of the other rank they stay";
+  const QPoint moved{60, shown.middle(shown.find(RankId{0}, "relu")).y()};
+  shown.entry(moved, "Hide")->trigger();
+  EXPECT_EQ(lanes_of(RankId{0}).size(), before.size() - 1);
+  shown.entry({60, 76}, "Show hidden lanes (1)")->trigger();
+  EXPECT_EQ(lanes_of(RankId{0}).size(), before.size());
+}
+
 TEST(TimelineMenu, OfARankFoldsItAndShowsItAlone) {
   ShownMenus shown;
   constexpr QPoint first_rank{60, 76};

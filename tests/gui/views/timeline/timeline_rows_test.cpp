@@ -74,6 +74,18 @@ TEST(TimelineRows, TheNameOfATallLaneStaysInSight) {
   EXPECT_GT(letters_at_the_top(), 20);
 }
 
+TEST(TimelineRows, AClickOnTheNameOfADeepLaneShowsOneRowOrAll) {
+  ShownRows shown{nested(20).c_str()};
+  const SpanId deepest = shown.find(RankId{0}, "f19");
+  ASSERT_TRUE(shown.view.box_of(deepest));
+  const QPoint name{60, shown.middle(shown.find(RankId{0}, "f0")).y()};
+  QTest::mouseClick(&shown.view, Qt::LeftButton, {}, name);
+  EXPECT_FALSE(shown.view.box_of(deepest));
+  EXPECT_TRUE(shown.view.box_of(shown.find(RankId{0}, "f0")));
+  QTest::mouseClick(&shown.view, Qt::LeftButton, {}, name);
+  EXPECT_TRUE(shown.view.box_of(deepest));
+}
+
 TEST(TimelineRows, WhatAFoldedRankDoesNotDrawHasNoBox) {
   ShownRows shown;
   const SpanId kernel = shown.find(RankId{0}, "gemm");

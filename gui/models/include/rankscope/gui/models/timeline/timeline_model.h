@@ -47,8 +47,19 @@ class TimelineModel : public QObject {
   [[nodiscard]] const TrackList& tracks() const { return tracks_; }
   [[nodiscard]] double row_height() const { return options_.row_height; }
   void set_row_height(double pixels);
-  /// Folds or unfolds a host or rank; other tracks have nothing to fold.
+  /// Folds or unfolds a host, a rank, the counters of its host, or a lane of several rows; other tracks stay.
   void toggle_fold(const Track& track);
+  /// A lane or counter; others stay.
+  void hide(const Track& track);
+  [[nodiscard]] std::size_t hidden_count() const {
+    return options_.hidden_lanes.size() + options_.hidden_counters.size();
+  }
+  void show_hidden();
+  /// Changes places with the lane above or below it on its rank, if there is one.
+  enum class Side : std::uint8_t { above, below };
+  void move_lane(const Track& track, Side side);
+  /// Only lanes and counters with this in their names; empty: all.
+  void choose_lanes(std::string text);
   void fold_all(bool fold);
   /// Unfolds what hides the rows of a rank.
   void unfold(RankId rank);

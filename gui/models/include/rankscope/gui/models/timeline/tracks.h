@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,13 +14,21 @@
 namespace rankscope::gui {
 
 /// What a strip stands for; hosts and ranks are the headers of the strips below them.
-enum class TrackKind : std::uint8_t { host, rank, steps, lane, counter };
+enum class TrackKind : std::uint8_t {
+  host,
+  rank,
+  steps,
+  lane,
+  counters,  ///< head of the counters of the host
+  counter,
+};
 
 /// One strip of the timeline. Heights and places are in pixels that do not depend on the screen.
 struct Track {
   TrackKind kind = TrackKind::lane;
   std::string name{};       ///< "stream 7"
   std::string full_name{};  ///< with its rank: "rank 3 / stream 7"
+  std::string note{};       ///< of a rank: the models of its accelerators
   StringId host{};
   RankId rank{};                  ///< none: a host, or a process without rank
   std::uint32_t process = 0;      ///< row of Run::processes(); not of a host
@@ -27,9 +36,9 @@ struct Track {
   std::uint32_t counter = 0;      ///< row of Run::counters()
   std::uint32_t first_row = 0;    ///< of the lane's rows, the first that is shown
   std::uint32_t rows = 1;         ///< of the lane, that are drawn
-  std::uint32_t deeper_rows = 0;  ///< of the lane, that are not: only the outer 64 are
+  std::uint32_t deeper_rows = 0;  ///< of the lane, that are not: more than 64 never are, fewer if it is folded
   int indent = 0;
-  bool folded = false;
+  bool folded = false;  ///< of a lane: not all rows are drawn that could be
   bool pinned = false;
   double y = 0;  ///< pinned ones from the top of the pinned part, the others from the top of all others
   double height = 0;
@@ -45,10 +54,19 @@ struct Header {
 /// Nothing for tracks that have nothing to fold.
 [[nodiscard]] std::optional<Header> header_of(const Track& track);
 
+/// How many rows of a lane the user wants; where nothing was chosen, threads beside an accelerator have a few.
+enum class LaneRows : std::uint8_t { one, all };
+
 /// How the user wants it.
 struct TrackOptions {
   std::set<StringId> folded_hosts{};
   std::set<std::uint32_t> folded_processes{};
+  std::map<LaneId, LaneRows> lane_rows{};
+  std::set<std::uint32_t> unfolded_counters{};  ///< rows of processes whose counters of the host are shown
+  std::set<LaneId> hidden_lanes{};
+  std::set<std::uint32_t> hidden_counters{};             ///< rows of Run::counters()
+  std::map<std::uint32_t, std::vector<LaneId>> order{};  ///< of lanes, by process; others follow
+  std::string lanes{};  ///< only lanes and counters that have it in their names, in any case; empty = all
   std::vector<LaneId> pinned{};
   std::vector<RankId> ranks{};  ///< only these; empty = all
   double row_height = 16;
@@ -72,7 +90,8 @@ struct TrackList {
   [[nodiscard]] const Track* of_header(const Header& header) const;
 };
 
-/// Ranks come by host in the order of their first rank; processes without rank are last.
+/// Under a rank with an accelerator its streams come first, then threads. Ranks come by host in the order of their
+/// first rank; processes without rank are last.
 [[nodiscard]] TrackList make_tracks(const lod::RunLod& lod, const TrackOptions& options);
 
 }  // namespace rankscope::gui

@@ -79,6 +79,7 @@ class TimelineView : public QWidget {
   void colouringChanged();
   void searchRequested();
   void trackSearchRequested();
+  void lanesChosen(const QString& lanes);  ///< a part of their names; empty: all
   void ranksChosen(const QString& ranks);  ///< as users type them: "2"; empty: all
   void helpRequested();
   void paletteRequested();
@@ -129,6 +130,7 @@ class TimelineView : public QWidget {
   void offer_event(QMenu& menu, SpanId span);
   void offer_range(QMenu& menu);
   void offer_rows(QMenu& menu, const Track& track);
+  void offer_places(QMenu& menu, const Track& track);
   void offer_commands(QMenu& menu, std::initializer_list<const char*> ids);
   [[nodiscard]] Grip grip_at(QPointF position, Qt::KeyboardModifiers modifiers) const;
   [[nodiscard]] const Track* track_at(QPointF position) const;

@@ -67,6 +67,7 @@ class MainWindow : public QMainWindow {
   TimelineView* timeline_ = nullptr;
   QLineEdit* search_ = nullptr;
   QLineEdit* ranks_ = nullptr;
+  QLineEdit* lanes_ = nullptr;
   Banner* banner_ = nullptr;
   QStringList warnings_;  ///< of the run that is shown
   QString failure_;       ///< why another one could not be opened; until the next is tried

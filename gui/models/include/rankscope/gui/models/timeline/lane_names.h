@@ -1,0 +1,20 @@
+// Names of lanes, counters and accelerators, as people know them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rankscope/core/model/run_parts.h"
+
+namespace rankscope::gui {
+
+/// "pt_autograd_0 · 3196065" for a thread with its number; "stream 4 (NCCL)" for a stream on which communication runs.
+[[nodiscard]] std::string lane_title(const Run& run, const Lane& lane);
+/// "Host memory (RSS)" for "rss_bytes", "GPU 0 DRAM read" for "GPU 0 dram_read_percent": without the unit.
+[[nodiscard]] std::string counter_title(std::string_view counter);
+/// It is of the host and its processes, not of an accelerator.
+[[nodiscard]] bool is_of_host(std::string_view counter);
+/// Models of the accelerators of a process: "NVIDIA H100 80GB HBM3", "2 × NVIDIA A100"; empty where they are not known.
+[[nodiscard]] std::string accelerators_of(const Run& run, std::uint32_t process);
+
+}  // namespace rankscope::gui

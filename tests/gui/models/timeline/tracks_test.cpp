@@ -1,0 +1,122 @@
+// What stands below what on the timeline, and how it is named.
+#include "rankscope/gui/models/timeline/tracks.h"
+
+#include <gtest/gtest.h>
+
+#include "rankscope/core/format.h"
+#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/text.h"
+#include "rankscope/gui/models/timeline/lane_names.h"
+
+namespace rankscope::gui {
+namespace {
+
+/// Names of the tracks from top to bottom; folded ones end in "+".
+std::vector<std::string> shown(const std::string& text, const TrackOptions& options = {}) {
+  const auto run = run_from_text(text);
+  EXPECT_TRUE(run) << run.error().message;
+  std::vector<std::string> names;
+  const auto lod = lod::RunLod::build(*run, {});
+  for (const Track& track : make_tracks(*lod, options).tracks) names.push_back(track.name + (track.folded ? "+" : ""));
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+constexpr const char* of_a_gpu = "@group dp 0,1\n0 op 0 10 mm\n0 compute 0 10 gemm\n0 comm 0 10 allreduce group=dp\n";
+
+TEST(Tracks, StreamsComeBeforeThreadsUnderARankWithAnAccelerator) {
+  EXPECT_EQ(shown(of_a_gpu), (Names{"rank 0", "steps", "stream 0", "comm", "main"}));
+  EXPECT_EQ(shown("@group dp 0,1\n0 op 0 10 mm\n0 comm 0 10 allreduce group=dp\n"),
+            (Names{"rank 0", "steps", "main", "comm"}));
+}
+
+TEST(Tracks, ADeepThreadBesideAnAcceleratorHasAFewRowsAtFirst) {
+  std::string text = "0 compute 0 100 gemm\n";
+  for (int i = 0; i < 40; ++i) text += format("0 python {} {} f{}\n", i, 1000 - i, i);
+  const auto run = *run_from_text(text);
+  const auto lod = lod::RunLod::build(run, {});
+  const auto thread = [&](const TrackOptions& options) {
+    const TrackList list = make_tracks(*lod, options);
+    return list.tracks.back();
+  };
+  const Track at_first = thread({});
+  EXPECT_EQ(at_first.rows, 8U);
+  EXPECT_EQ(at_first.deeper_rows, 32U);
+  EXPECT_TRUE(at_first.folded);
+  const Track all = thread({.lane_rows = {{at_first.lane, LaneRows::all}}});
+  EXPECT_EQ(all.rows, 40U);
+  EXPECT_FALSE(all.folded);
+  EXPECT_EQ(thread({.lane_rows = {{at_first.lane, LaneRows::one}}}).rows, 1U);
+}
+
+TEST(Tracks, CountersOfTheHostAreFoldedAtFirstAndThoseOfAGpuAreNot) {
+  const std::string text =
+      "0 compute 0 10 gemm\n0 counter 0 1 rss_bytes\n0 counter 0 1 cpu_percent\n"
+      "0 counter 0 1 \"GPU 0 power_watts\"\n";
+  EXPECT_EQ(shown(text), (Names{"rank 0", "steps", "stream 0", "GPU 0 power", "2 counters of the host+"}));
+  EXPECT_EQ(
+      shown(text, {.unfolded_counters = {0}}),
+      (Names{"rank 0", "steps", "stream 0", "GPU 0 power", "2 counters of the host", "Host CPU", "Host memory (RSS)"}));
+  EXPECT_EQ(shown("0 compute 0 10 gemm\n0 counter 0 1 rss_bytes\n"),
+            (Names{"rank 0", "steps", "stream 0", "Host memory (RSS)"}))
+      << "one needs no head";
+}
+
+TEST(Tracks, LanesAreHiddenMovedAndChosenByName) {
+  EXPECT_EQ(shown(of_a_gpu, {.hidden_lanes = {LaneId{0}, LaneId{1}}}).size(), 3U);
+  EXPECT_EQ(shown(of_a_gpu, {.lanes = "STREAM"}), (Names{"rank 0", "steps", "stream 0"}));
+  const auto run = *run_from_text(of_a_gpu);
+  std::vector<LaneId> order;
+  for (const char* const name : {"comm", "main"})
+    for (const Lane& lane : run->lanes())
+      if (run->text(lane.name) == name) order.push_back(run->id_of(lane));
+  EXPECT_EQ(shown(of_a_gpu, {.order = {{0, order}}}), (Names{"rank 0", "steps", "comm", "main", "stream 0"}));
+}
+
+TEST(Tracks, ARankSaysWhichAcceleratorsItHas) {
+  const auto run = *run_from_text(
+      "@rank 0\n@device 0 0 name=\"NVIDIA H100\"\n@device 0 1 name=\"NVIDIA H100\"\n@rank 1\n"
+      "0 compute 0 10 gemm\n1 compute 0 10 gemm\n");
+  EXPECT_EQ(accelerators_of(*run, 0), "2 × NVIDIA H100");
+  EXPECT_EQ(accelerators_of(*run, 1), "");
+  const auto lod = lod::RunLod::build(run, {});
+  EXPECT_EQ(make_tracks(*lod, {}).tracks.front().note, "2 × NVIDIA H100");
+}
+
+TEST(LaneNames, AThreadHasItsNumberBehindItsName) {
+  const auto title = [](const char* name) {
+    const auto run =
+        run_from_text(format("@rank 0\n@lane 0 \"{}\" kind=thread number=17\n0 op 0 10 mm lane=\"{}\"\n", name, name));
+    EXPECT_TRUE(run) << run.error().message;
+    return run ? lane_title(**run, (*run)->lanes().front()) : std::string{};
+  };
+  EXPECT_EQ(title("thread 17 (pt_autograd_0)"), "pt_autograd_0 · 17");
+  EXPECT_EQ(title("pt_autograd_0 17"), "pt_autograd_0 · 17");
+  EXPECT_EQ(title("thread 17"), "thread 17");
+  EXPECT_EQ(title("main"), "main");
+}
+
+TEST(LaneNames, AStreamOfCommunicationSaysSo) {
+  const auto title = [](const char* kernel) {
+    const auto run =
+        *run_from_text(format("@rank 0\n@lane 0 s4 kind=stream number=4 device=0\n0 comm 0 10 {} group=- lane=s4\n0 "
+                              "comm 20 30 {} group=- lane=s4\n",
+                              kernel, kernel));
+    return lane_title(*run, run->lanes().front());
+  };
+  EXPECT_EQ(title("ncclDevKernel_AllReduce"), "s4 (NCCL)");
+  EXPECT_EQ(title("send_kernel"), "s4 (communication)");
+  const auto run = *run_from_text("@rank 0\n@lane 0 s4 kind=stream number=4 device=0\n0 compute 0 10 gemm lane=s4\n");
+  EXPECT_EQ(lane_title(*run, run->lanes().front()), "s4");
+}
+
+TEST(LaneNames, CountersHaveWordsAndNoUnits) {
+  EXPECT_EQ(counter_title("rss_bytes"), "Host memory (RSS)");
+  EXPECT_EQ(counter_title("GPU 1 dram_read_percent"), "GPU 1 DRAM read");
+  EXPECT_EQ(counter_title("GPU 0 temperature_celsius"), "GPU 0 temperature");
+  EXPECT_EQ(counter_title("queue_length"), "Queue length");
+}
+
+}  // namespace
+}  // namespace rankscope::gui
