@@ -82,6 +82,20 @@ QString no_steps_text(const analyzer::Report& report) {
       .arg(why, qt_text(analyzer::remedy_for(report, analyzer::section_id::steps)));
 }
 
+void show_steps(Session& session) {
+  const auto& report = session.report();
+  if (report == nullptr || !report->steps || report->steps->clocks_refused || report->steps->steps.empty()) return;
+  if (session.visible() != session.extent()) return;
+  TimeRange steps = report->steps->steps.front().time;
+  for (const analyzer::Step& step : report->steps->steps)
+    steps = {std::min(steps.begin, step.time.begin), std::max(steps.end, step.time.end)};
+  constexpr double nearly_all = 0.9;
+  const auto length = [](TimeRange time) { return static_cast<double>(time.length().count()); };
+  if (steps.empty() || length(steps) > nearly_all * length(session.extent())) return;
+  const nanoseconds margin = steps.length() / 50;
+  session.set_visible({steps.begin - margin, steps.end + margin});
+}
+
 QString why_not_at(const Session& session, nanoseconds since_begin) {
   if (since_begin <= session.extent().length()) return {};
   return QObject::tr("--at must be within the run, which ends %1 after its start (is %2)")

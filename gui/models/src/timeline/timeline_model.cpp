@@ -37,7 +37,12 @@ TimelineModel::TimelineModel(Session& session, QObject* parent)
     Q_EMIT tracksChanged();
   });
   connect(&session, &Session::runChanged, this, &TimelineModel::start_build);
-  connect(&session, &Session::reportChanged, this, &TimelineModel::take_report);
+  connect(&session, &Session::reportChanged, this, [this] {
+    take_report();
+    if (facts_ == nullptr) return;
+    choose_first_ranks();
+    rebuild_tracks();
+  });
   connect(&looks_, &CloserLooks::changed, this, [this] {
     if (facts_ != nullptr && facts_->run == session_.run()) take_report();  // else a level of detail is on its way
   });
@@ -66,7 +71,20 @@ void TimelineModel::take_lod(std::shared_ptr<const lod::RunLod> lod, std::shared
       Facts{.run = session_.run(), .lod = std::move(lod), .name_places = std::move(name_places)});
   take_report();
   if (!std::exchange(folds_chosen_, true)) choose_folds();
+  choose_first_ranks();
   rebuild_tracks();
+}
+
+void TimelineModel::choose_first_ranks() {
+  constexpr std::size_t most_first = 8;
+  const auto& report = facts_->report;
+  options_.first_ranks.clear();
+  if (facts_->run->processes().size() <= most_unfolded || report == nullptr || !report->findings) return;
+  for (const analyzer::Finding& finding : *report->findings) {
+    if (!finding.rank || options_.first_ranks.size() == most_first) continue;
+    if (std::ranges::find(options_.first_ranks, *finding.rank) == options_.first_ranks.end())
+      options_.first_ranks.push_back(*finding.rank);
+  }
 }
 
 void TimelineModel::take_report() {

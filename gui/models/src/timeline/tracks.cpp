@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -96,11 +97,22 @@ class Maker {
     std::vector<std::uint32_t> processes;  // those that are not filtered out
   };
 
+  /// Rows of Run::processes(): ranks that are to stand above all others, then the rest.
+  std::vector<std::uint32_t> processes_in_order() const {
+    std::vector<std::uint32_t> rows(run_.processes().size());
+    std::iota(rows.begin(), rows.end(), 0U);
+    if (!options_.first_ranks.empty())
+      std::ranges::stable_sort(rows, {}, [this](std::uint32_t row) {
+        return std::ranges::find(options_.first_ranks, run_.processes()[row].rank);
+      });
+    return rows;
+  }
+
   /// By the first process of each.
   std::vector<Host> hosts_in_order() const {
     std::vector<Host> hosts;
     std::map<StringId, std::size_t> places;
-    for (std::uint32_t row = 0; row < run_.processes().size(); ++row) {
+    for (const std::uint32_t row : processes_in_order()) {
       const Process& process = run_.processes()[row];
       if (!ranks_.empty() && !ranks_.contains(process.rank)) continue;
       const auto [place, is_new] = places.try_emplace(process.host, hosts.size());

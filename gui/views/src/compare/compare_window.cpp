@@ -68,7 +68,7 @@ CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
   }
   show_names();
   new WindowKeys(*this, {timeline_a_, timeline_b_});
-  open_at(*this, {1400, 950});
+  open_large(*this);
   resizeDocks({findChild<QDockWidget*>()}, {height() * 27 / 100}, Qt::Vertical);
 }
 

@@ -2,6 +2,7 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
+#include <cmath>
 
 #include "timeline/timeline_state.h"
 
@@ -21,6 +22,20 @@ ColourBy colour_by(Colouring colouring) {
 }
 
 }  // namespace
+
+void TimelineView::take_progress(double share) {
+  state_->read = share;
+  if (model_->facts() != nullptr) return;
+  setAccessibleDescription(words_without_rows());
+  update();
+}
+
+QString TimelineView::words_without_rows() const {
+  if (session_.run() != nullptr) return tr("Preparing the timeline...");
+  if (session_.state() == LoadState::reading)
+    return tr("Reading... %1 %").arg(static_cast<int>(std::lround(100 * state_->read)));
+  return tr("Drop a recording here, or open one in the menu File.");
+}
 
 Scene TimelineView::scene() const {
   const Layout& layout = state_->layout;

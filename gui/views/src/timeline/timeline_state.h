@@ -23,6 +23,7 @@ struct TimelineView::State {
   std::vector<Flow> flows;       // of the selected span
   std::optional<Header> header;  // the current one, which keys fold
   QImage strip;
+  double read = 0;   // share of what is being read
   double wheel = 0;  // angles that are not a whole notch yet
   Frame frame;
   std::uint64_t wanted = 0;  // number of the latest request

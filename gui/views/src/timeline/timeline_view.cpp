@@ -68,6 +68,8 @@ void TimelineView::connect_models() {
     take_selection();
   });
   connect(&session_, &Session::areaChanged, this, [this] { update(); });
+  connect(&session_, &Session::stateChanged, this, [this] { take_progress(0); });
+  connect(&session_, &Session::progressed, this, &TimelineView::take_progress);
   connect(&session_, &Session::revealRequested, this, [this](RankId rank) { reveal(rank); });
   connect(&session_, &Session::spanRevealRequested, this, [this](SpanId span) { reveal(span); });
   connect(navigator_.get(), &Navigator::litChanged, this, &TimelineView::request_frame);
@@ -135,9 +137,7 @@ void TimelineView::paintEvent(QPaintEvent*) {
   painter.fillRect(rect(), QColor{theme.background});
   painter.setPen(QColor{theme.text});
   if (model_->facts() == nullptr) {
-    painter.drawText(rect(), Qt::AlignCenter,
-                     session_.run() == nullptr ? tr("Drop a recording here, or open one in the menu File.")
-                                               : tr("Preparing the timeline..."));
+    painter.drawText(rect(), Qt::AlignCenter, words_without_rows());
     return;
   }
   const Layout& layout = state_->layout;

@@ -23,6 +23,7 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/session/moments.h"
 #include "rankscope/gui/views/record/record_dialog.h"
 #include "rankscope/gui/views/registry.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
@@ -115,10 +116,11 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
     failure_ = message;
     show_banner();
   });
-  keeper_ = new ViewKeeper(session, *this);
+  connect(&session, &Session::reportChanged, this, [this] { show_steps(session_); });
+  keeper_ = new ViewKeeper(session, *this);  // what was saved counts more
   new TimelineRequests(session, *this);
   new WindowKeys(*this, {timeline_});
-  open_at(*this, {1280, 800});
+  open_large(*this);
   share_room();
   const QSettings settings;
   restoreGeometry(settings.value(geometry_key).toByteArray());

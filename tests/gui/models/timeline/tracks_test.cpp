@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "gui/runs.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/timeline/lane_names.h"
+#include "rankscope/gui/models/timeline/timeline_model.h"
 
 namespace rankscope::gui {
 namespace {
@@ -72,6 +74,24 @@ TEST(Tracks, LanesAreHiddenMovedAndChosenByName) {
     for (const Lane& lane : run->lanes())
       if (run->text(lane.name) == name) order.push_back(run->id_of(lane));
   EXPECT_EQ(shown(of_a_gpu, {.order = {{0, order}}}), (Names{"rank 0", "steps", "comm", "main", "stream 0"}));
+}
+
+TEST(Tracks, SomeRanksStandAboveAllOthers) {
+  EXPECT_EQ(shown("0 op 0 10 mm\n1 op 0 10 mm\n2 op 0 10 mm\n",
+                  {.folded_processes = {0, 1, 2}, .first_ranks = {RankId{2}, RankId{1}}}),
+            (Names{"rank 2+", "rank 1+", "rank 0+"}));
+}
+
+TEST(Tracks, OfManyRanksThoseWithFindingsStandFirst) {
+  Session session;
+  const TimelineModel model{session};
+  ASSERT_TRUE(testing::shows(
+      session,
+      testing::recorded(
+          {.ranks = 20, .steps = 8, .operators = 4, .faults = {synthetic::fault_from("slow:rank=17,factor=1.6")}})));
+  ASSERT_TRUE(testing::comes_true([&] { return model.facts() != nullptr && model.facts()->report_fits; }));
+  ASSERT_FALSE(model.tracks().tracks.empty());
+  EXPECT_EQ(model.tracks().tracks.front().rank, RankId{17});
 }
 
 TEST(Tracks, ARankSaysWhichAcceleratorsItHas) {

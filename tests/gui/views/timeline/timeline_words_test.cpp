@@ -51,6 +51,17 @@ TEST(TimelineWords, AnArrowThatLeavesTheViewSaysWhereItLeads) {
 }
 #endif
 
+TEST(TimelineWords, SaysHowFarReadingIs) {
+  Session session;
+  TimelineView view{session};
+  view.show();
+  session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+  EXPECT_EQ(view.accessibleDescription(), QStringLiteral("Reading... 0 %"));
+  Q_EMIT session.progressed(0.42);
+  EXPECT_EQ(view.accessibleDescription(), QStringLiteral("Reading... 42 %"));
+  EXPECT_TRUE(testing::becomes_ready(session));
+}
+
 TEST(TimelineWords, TheHeaderOfARankStaysInSightAndCanBeFoldedThere) {
   std::string text;
   for (int i = 0; i < 70; ++i) text += format("0 python {} {} f{}\n", i * 1000, 1'000'000 - i * 1000, i);

@@ -29,6 +29,10 @@ void go_to_moment(Session& session, RankId rank, RunTime moment, StringId name =
 /// Why there are no steps, and how the next recording gets them; empty where there are.
 [[nodiscard]] QString no_steps_text(const analyzer::Report& report);
 
+/// Where all of the run is in sight: shows its steps only, if they are clearly shorter. Start-up and the end are left
+/// out.
+void show_steps(Session& session);
+
 /// What is to be said of a time behind the end of the run that is open; empty where the run has it.
 [[nodiscard]] QString why_not_at(const Session& session, nanoseconds since_begin);
 

@@ -75,6 +75,8 @@ class TimelineModel : public QObject {
   void take_lod(std::shared_ptr<const lod::RunLod> lod, std::shared_ptr<const NamePlaces> name_places);
   void take_report();
   void choose_folds();
+  /// Of many ranks, those with findings stand first.
+  void choose_first_ranks();
   void rebuild_tracks();
 
   Session& session_;

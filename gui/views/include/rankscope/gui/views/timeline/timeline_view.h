@@ -26,7 +26,7 @@ struct Scene;
 /// How spans are coloured.
 enum class Colouring : std::uint8_t { by_kind, by_name, by_lateness };
 
-/// The session outlives it. Its keys are the rows of commands() (commands.h); each is a QAction of the widget.
+/// The session outlives it. Its keys are the rows of commands() (commands.h), each a QAction.
 class TimelineView : public QWidget {
   Q_OBJECT
 
@@ -50,8 +50,7 @@ class TimelineView : public QWidget {
   /// Unfolds and scrolls to the rows of a rank, or to the lane of a span.
   void reveal(RankId rank);
   void reveal(SpanId span);
-  /// Goes to the host or rank below or above the current one, which is that of the selected span, else the first in
-  /// sight. Its rows are brought into view, and assistive technology is told of it.
+  /// To the host or rank below or above the current one: that of the selected span, else the first in sight.
   void next_header(Direction direction);
   /// Folds or unfolds the current host or rank.
   void toggle_fold();
@@ -107,6 +106,8 @@ class TimelineView : public QWidget {
   void connect_models();
   void add_commands();
   void request_frame();
+  void take_progress(double share);
+  [[nodiscard]] QString words_without_rows() const;
   [[nodiscard]] Scene scene() const;
   void take_tracks();
   void take_selection();
