@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t all_losses = counter_count;  // this window has no panel of data quality
 
 /// Commands that a window of two runs has nothing for.
-constexpr std::array not_here{"note", "save_view", "export", "record", "operators", "memory", "pipeline"};
+constexpr std::array not_here{"note", "save_view", "export", "record", "pivot", "operators", "memory", "pipeline"};
 
 QString name_of(const Session& session) {
   const auto& paths = session.source().paths;

@@ -28,8 +28,8 @@ constexpr std::array ids_of_marks{CommandId{"mark"},        CommandId{"keep_mark
 constexpr std::array ids_of_rows{CommandId{"pin"},    CommandId{"fold_one"},    CommandId{"fold"},
                                  CommandId{"unfold"}, CommandId{"next_header"}, CommandId{"previous_header"},
                                  CommandId{"taller"}, CommandId{"lower"}};
-constexpr std::array ids_of_panels{CommandId{"operators"}, CommandId{"memory"}, CommandId{"pipeline"},
-                                   CommandId{"panels"}};
+constexpr std::array ids_of_panels{CommandId{"pivot"}, CommandId{"operators"}, CommandId{"memory"},
+                                   CommandId{"pipeline"}, CommandId{"panels"}};
 constexpr std::array ids_of_others{CommandId{"critical_path"}, CommandId{"colour"}};
 
 constexpr std::array all_menus{CommandMenu{"Zoom and move", ids_of_moving},

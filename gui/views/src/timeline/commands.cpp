@@ -98,6 +98,8 @@ constexpr std::array all_commands{
     Command{"unfold", "Unfold all ranks", "Ctrl+Shift+F", [](View& v) { v.model().fold_all(false); }},
     Command{"taller", "Taller rows", "+ =", [](View& v) { v.model().set_row_height(v.model().row_height() + taller); }},
     Command{"lower", "Shorter rows", "-", [](View& v) { v.model().set_row_height(v.model().row_height() - taller); }},
+    Command{"pivot", "Pivot: events by name, rank and step", "I",
+            [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("pivot")); }},
     Command{"operators", "Operators in the selection or the visible range", "O",
             [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("flame")); }},
     Command{"memory", "Memory in the visible range", "Y",

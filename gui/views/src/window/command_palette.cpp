@@ -187,6 +187,7 @@ constexpr std::array all{
     Synonyms{"fold_one", "collapse expand"},
     Synonyms{"taller", "bigger higher larger height"},
     Synonyms{"lower", "smaller height"},
+    Synonyms{"pivot", "sum count median share table query sql group csv"},
     Synonyms{"operators", "flame graph flamegraph stack call tree"},
     Synonyms{"memory", "ram vram allocation leak peak"},
     Synonyms{"pipeline", "bubble micro-batch stage"},

@@ -312,6 +312,7 @@ void EveryKey::add_asks(std::map<std::string_view, Case>& all) {
   };
   all["search"] = {nothing, gives_keyboard_to("search")};
   all["find_ranks"] = {nothing, gives_keyboard_to("ranks")};
+  all["pivot"] = {nothing, gives_keyboard_to("pivot")};
   all["operators"] = {nothing, gives_keyboard_to("flame")};
   all["memory"] = {nothing, gives_keyboard_to("memory")};
   all["pipeline"] = {nothing, gives_keyboard_to("pipeline")};
