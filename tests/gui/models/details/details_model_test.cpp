@@ -115,6 +115,30 @@ TEST(DetailsModel, ComparesAnEventWithTheSameOneOfItsStepOnOtherRanks) {
             QStringLiteral("median 10 ns (2 ranks); this event takes 1.00× as long"));
 }
 
+TEST(DetailsModel, SaysHowFastACopyIs) {
+  Session session;
+  const DetailsModel model{session};
+  ASSERT_TRUE(testing::shows(
+      session, *run_from_text("0 memory 0 1000 \"Memcpy HtoD\" bytes=4500\n0 memory 2000 3000 \"Memset\"\n")));
+  session.select(SpanId{0});
+  EXPECT_EQ(model.value_of(QStringLiteral("Speed")), QStringLiteral("4.50 GB/s"));
+  session.select(SpanId{1});
+  EXPECT_EQ(model.value_of(QStringLiteral("Speed")), QString{}) << "its size was not recorded";
+}
+
+TEST(DetailsModel, SaysTheBusBandwidthOfTheGroup) {
+  Session session;
+  const DetailsModel model{session};
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  ASSERT_TRUE(session.report()->collectives);
+  const auto& groups = session.report()->collectives->groups;
+  const auto known =
+      std::ranges::find_if(groups, [](const analyzer::GroupRow& row) { return row.busbw_gbps.has_value(); });
+  session.select(testing::nth_span(*session.run(), RankId{0}, SpanKind::comm, 5));
+  const QString said = model.value_of(QStringLiteral("Bus bandwidth"));
+  EXPECT_EQ(said.contains(QStringLiteral(" GB/s, mean of all ")), known != groups.end()) << said.toStdString();
+}
+
 TEST(DetailsModel, NeverSaysThatAnEventTakes0TimesAsLong) {
   Session session;
   const DetailsModel model{session};
