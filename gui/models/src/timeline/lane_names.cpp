@@ -64,6 +64,10 @@ std::string_view what_runs_on(const Run& run, const Lane& lane) {
 
 }  // namespace
 
+bool is_of_communication(const Run& run, const Lane& lane) {
+  return lane.kind == LaneKind::stream && !what_runs_on(run, lane).empty();
+}
+
 std::string lane_title(const Run& run, const Lane& lane) {
   const std::string_view name = run.text(lane.name);
   if (name.empty()) return format("{} {}", rankscope::name_of(lane.kind), lane.number);

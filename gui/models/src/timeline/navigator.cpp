@@ -51,6 +51,7 @@ Navigator::Navigator(Session& session, const TimelineModel& model, QObject* pare
     find_lit();
   });
   connect(&session, &Session::filterChanged, this, &Navigator::find_lit);
+  connect(&session, &Session::runChanged, this, &Navigator::find_hits);  // at other times
 }
 
 void Navigator::move_to(TimeRange range, std::string_view kind) {
@@ -362,7 +363,22 @@ void Navigator::find_lit() {
       (*lit)[id] = in_lower_case(strings.text(StringId{id})).find(wanted) != std::string::npos;
   }
   lit_ = std::move(lit);
+  find_hits();
   Q_EMIT litChanged();
+}
+
+void Navigator::find_hits() {
+  hits_.reset();
+  hits_job_.cancel();
+  if (lit_ == nullptr) return;
+  hits_job_.start([this, run = session_.run(), lit = lit_](const std::stop_token& stop) -> LatestJob::Delivery {
+    auto times = hit_times(*run, *lit, stop);
+    if (!times) return {};
+    return [this, hits = std::make_shared<const HitTimes>(*std::move(times))] {
+      hits_ = hits;
+      Q_EMIT litChanged();
+    };
+  });
 }
 
 }  // namespace rankscope::gui

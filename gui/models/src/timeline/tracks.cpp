@@ -233,7 +233,8 @@ class Maker {
     for (const std::uint32_t counter : of_host) add_counter(head, counter);
   }
 
-  /// A stream before a thread, and of these the row with most spans.
+  /// A stream before a thread, and of these the row with most spans; beside it the lane on which most communication
+  /// runs.
   void stand_in(Track& head, const std::vector<LaneId>& lanes) const {
     const auto weight = [this](LaneId id) {
       const Lane& lane = run_.lane(id);
@@ -242,8 +243,21 @@ class Maker {
     const auto best = std::ranges::max_element(lanes, {}, weight);
     if (best == lanes.end()) return;
     head.lane = *best;
-    const auto& rows = lod_.lane(*best).rows;
-    head.first_row = static_cast<std::uint32_t>(
+    head.first_row = fullest_row(*best);
+    std::uint32_t most = 0;
+    for (const LaneId id : lanes) {
+      const Lane& lane = run_.lane(id);
+      const bool communicates = lane.kind == LaneKind::comm || is_of_communication(run_, lane);
+      if (id == head.lane || !communicates || lane.span_count <= most) continue;
+      most = lane.span_count;
+      head.comm_lane = id;
+      head.comm_row = fullest_row(id);
+    }
+  }
+
+  std::uint32_t fullest_row(LaneId lane) const {
+    const auto& rows = lod_.lane(lane).rows;
+    return static_cast<std::uint32_t>(
         std::ranges::max_element(rows, {}, [](const lod::RowLod& one) { return one.size(); }) - rows.begin());
   }
 
@@ -331,8 +345,9 @@ const Track* TrackList::of_lane(LaneId lane, const Run& run) const {
 const Track* TrackList::drawing(LaneId lane, std::uint32_t row) const {
   const Track* found = nullptr;
   for (const Track& track : tracks) {
-    const bool draws = track.kind == TrackKind::rank ? row == track.first_row : row < track.rows;
-    if (track.lane == lane && draws && (found == nullptr || found->pinned)) found = &track;
+    const bool draws =
+        track.kind == TrackKind::rank ? track.stands_for(lane, row) : track.lane == lane && row < track.rows;
+    if (draws && (found == nullptr || found->pinned)) found = &track;
   }
   return found;
 }

@@ -205,7 +205,10 @@ std::optional<QRectF> box_of(const OverlayInput& input, SpanId span) {
   const Track* const track = input.model.tracks().drawing(wanted.lane, row);
   if (track == nullptr) return std::nullopt;
   const double y = input.layout.y_of(*track);
-  if (track->kind == TrackKind::rank) return box_at(input, wanted.time, y, track->height);
+  if (track->kind == TrackKind::rank) {
+    const double part = track->comm_lane.is_set() ? track->height / 2 : track->height;
+    return box_at(input, wanted.time, wanted.lane == track->lane ? y : y + part, part);
+  }
   const double height = input.model.row_height();
   return box_at(input, wanted.time, y + row * height, height - 1);
 }

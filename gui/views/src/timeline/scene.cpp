@@ -157,19 +157,43 @@ class Painter {
         return fill(placed.y, track.height, theme_.header);
       case TrackKind::rank:
         fill(placed.y, track.height, theme_.header);
-        if (track.folded && track.lane.is_set()) paint_row(track, track.first_row, placed.y + 2, track.height - 4);
-        return;
+        return paint_folded(track, placed.y + 2, track.height - 4);
       case TrackKind::steps:
         return paint_steps(placed);
       case TrackKind::lane:
         for (std::uint32_t row = 0; row < track.rows; ++row)
-          paint_row(track, row, placed.y + row * scene_.row_height, scene_.row_height);
+          paint_row(track.lane, track.rank, row, placed.y + row * scene_.row_height, scene_.row_height);
         return;
       case TrackKind::counters:
         return;
       case TrackKind::counter:
         fill(placed.y, track.height, theme_.lane);
         return paint_counter(image_, scene_, placed, pixel(placed.y), pixel(placed.y + track.height));
+    }
+  }
+
+  /// What stands for the rank above its communication, and ticks where the hits of the search start.
+  void paint_folded(const Track& track, double y, double height) {
+    if (!track.folded || !track.lane.is_set()) return;
+    const bool two = track.comm_lane.is_set();
+    paint_row(track.lane, track.rank, track.first_row, y, two ? height / 2 : height);
+    if (two) paint_row(track.comm_lane, track.rank, track.comm_row, y + height / 2, height / 2);
+    if (scene_.hits != nullptr) paint_ticks((*scene_.hits)[track.process], y, height / 3);
+  }
+
+  /// One tick for each pixel in which there are any.
+  void paint_ticks(const std::vector<RunTime>& times, double y, double height) {
+    const double tick = std::max(1.0, 2 * scene_.ratio);
+    auto at = std::ranges::lower_bound(times, scene_.time.begin);
+    while (at != times.end() && *at < scene_.time.end) {
+      const double x = std::floor(view_.x_of(*at));
+      for (int line = std::max(0, pixel(y)); line < std::min(image_.height(), pixel(y + height)); ++line) {
+        auto* const out = reinterpret_cast<QRgb*>(image_.scanLine(line));
+        for (int column = static_cast<int>(x); column < std::min(width_, static_cast<int>(x + tick)); ++column)
+          out[column] = theme_.accent;
+      }
+      const auto next = nanoseconds{static_cast<std::int64_t>(std::ceil((x + tick) * view_.ns_per_pixel()))};
+      at = std::ranges::lower_bound(at, times.end(), std::max(*at + nanoseconds{1}, scene_.time.begin + next));
     }
   }
 
@@ -180,7 +204,7 @@ class Painter {
 
   bool is_lit(StringId name) const { return scene_.lit == nullptr || (*scene_.lit)[name.index()]; }
 
-  QRgb colour_of_piece(const lod::Piece& piece, const Track& track) {
+  QRgb colour_of_piece(const lod::Piece& piece, RankId rank) {
     QRgb colour = 0;
     switch (scene_.colour_by) {
       case ColourBy::kind:
@@ -190,7 +214,7 @@ class Painter {
         colour = name_colour(piece.name);
         break;
       case ColourBy::lateness:
-        colour = lateness_colour(track.rank, piece);
+        colour = lateness_colour(rank, piece);
         break;
     }
     return is_lit(piece.name) ? colour : blend(theme_.lane, colour, 0.2F);
@@ -221,14 +245,14 @@ class Painter {
     return colour_of_lateness(share.value_or(0));
   }
 
-  void paint_row(const Track& track, std::uint32_t row, double y, double height) {
-    const auto& rows = scene_.facts->lod->lane(track.lane).rows;
+  void paint_row(LaneId lane, RankId rank, std::uint32_t row, double y, double height) {
+    const auto& rows = scene_.facts->lod->lane(lane).rows;
     const int top = pixel(y);
     const int bottom = pixel(y + height) - 1;  // a line between rows
     Line line{width_, theme_.lane};
     if (row < rows.size() && bottom > 0 && top < image_.height()) {
       for (const lod::Piece& piece : rows[row].pieces(view_)) {
-        const QRgb colour = colour_of_piece(piece, track);
+        const QRgb colour = colour_of_piece(piece, rank);
         piece.single ? add_single(line, piece, colour, top, bottom)
                      : line.add_column(static_cast<int>(piece.begin), piece, colour);
       }

@@ -50,9 +50,11 @@ std::optional<SpanId> TimelineView::span_at(QPointF position) const {
   const Track* const track = track_at(position);
   if (facts == nullptr || track == nullptr || !track->lane.is_set() || !state_->layout.canvas.contains(position))
     return std::nullopt;
-  const auto& rows = facts->lod->lane(track->lane).rows;
   const double below = position.y() - state_->layout.y_of(*track);
-  const auto row = track->kind == TrackKind::rank
+  const bool on_comm = track->comm_lane.is_set() && below > track->height / 2;
+  const auto& rows = facts->lod->lane(on_comm ? track->comm_lane : track->lane).rows;
+  const auto row = on_comm ? track->comm_row
+                   : track->kind == TrackKind::rank
                        ? track->first_row
                        : static_cast<std::uint32_t>(std::max(0.0, below / model_->row_height()));
   if (row >= rows.size()) return std::nullopt;

@@ -49,6 +49,7 @@ Scene TimelineView::scene() const {
               .colour_by = colour_by(colouring_),
               .theme = state_->theme,
               .lit = navigator_->lit(),
+              .hits = navigator_->hits(),
               .labels = true,
               .font = font()};
   // Pinned tracks are painted last, over what is scrolled below them.

@@ -78,7 +78,9 @@ void TimelineView::finish_area() {
   Area area{{scale.time_at(box.left()), scale.time_at(box.right())}, {}};
   for (const Track& track : model_->tracks().tracks) {
     const double y = state_->layout.y_of(track);
-    if (track.lane.is_set() && y < box.bottom() && y + track.height > box.top()) area.lanes.push_back(track.lane);
+    if (!track.lane.is_set() || y >= box.bottom() || y + track.height <= box.top()) continue;
+    area.lanes.push_back(track.lane);
+    if (track.comm_lane.is_set()) area.lanes.push_back(track.comm_lane);
   }
   std::ranges::sort(area.lanes);
   area.lanes.erase(std::unique(area.lanes.begin(), area.lanes.end()), area.lanes.end());

@@ -94,6 +94,17 @@ TEST(Tracks, OfManyRanksThoseWithFindingsStandFirst) {
   EXPECT_EQ(model.tracks().tracks.front().rank, RankId{17});
 }
 
+TEST(Tracks, AFoldedRankShowsItsCommunicationBelowItsKernels) {
+  const auto run = *run_from_text(of_a_gpu);
+  const auto lod = lod::RunLod::build(run, {});
+  const TrackList list = make_tracks(*lod, {.folded_processes = {0}});
+  const Track& rank = list.tracks.front();
+  EXPECT_EQ(run->text(run->lane(rank.lane).name), "stream 0");
+  EXPECT_EQ(run->text(run->lane(rank.comm_lane).name), "comm");
+  EXPECT_EQ(list.drawing(rank.comm_lane, 0), &rank);
+  EXPECT_EQ(list.drawing(rank.lane, 0), &rank);
+}
+
 TEST(Tracks, ARankSaysWhichAcceleratorsItHas) {
   const auto run = *run_from_text(
       "@rank 0\n@device 0 0 name=\"NVIDIA H100\"\n@device 0 1 name=\"NVIDIA H100\"\n@rank 1\n"

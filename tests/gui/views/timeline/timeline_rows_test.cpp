@@ -90,13 +90,42 @@ TEST(TimelineRows, WhatAFoldedRankDoesNotDrawHasNoBox) {
   ShownRows shown;
   const SpanId kernel = shown.find(RankId{0}, "gemm");
   const SpanId comm = shown.find(RankId{0}, "allreduce");
+  const SpanId step = shown.find(RankId{0}, "step");
   shown.view.model().fold_all(true);
-  ASSERT_TRUE(shown.view.box_of(kernel));
-  EXPECT_EQ(shown.view.span_at(shown.view.box_of(kernel)->center()), kernel);
-  EXPECT_FALSE(shown.view.box_of(comm));
-  shown.session.toggle_pin(shown.session.run()->span(comm).lane);
-  ASSERT_TRUE(shown.view.box_of(comm)) << "on the pinned lane";
-  EXPECT_EQ(shown.view.span_at(shown.view.box_of(comm)->center()), comm);
+  for (const SpanId drawn : {kernel, comm}) {
+    ASSERT_TRUE(shown.view.box_of(drawn));
+    EXPECT_EQ(shown.view.span_at(shown.view.box_of(drawn)->center()), drawn);
+  }
+  EXPECT_GT(shown.view.box_of(comm)->center().y(), shown.view.box_of(kernel)->center().y()) << "below the kernels";
+  EXPECT_FALSE(shown.view.box_of(step));
+  shown.session.toggle_pin(shown.session.run()->span(step).lane);
+  ASSERT_TRUE(shown.view.box_of(step)) << "on the pinned lane";
+  EXPECT_EQ(shown.view.span_at(shown.view.box_of(step)->center()), step);
+}
+
+TEST(TimelineRows, AFoldedRankHasTicksAtTheHitsOfTheSearch) {
+  ShownRows shown;
+  shown.view.model().fold_all(true);
+  const auto ticks = [&shown] {
+    EXPECT_TRUE(testing::comes_true([&] { return shown.view.is_up_to_date(); }));
+    const QRect row = shown.view.box_of(shown.find(RankId{0}, "gemm"))->toAlignedRect();
+    const QImage picture = shown.view.grab(QRect{200, row.top(), shown.view.width() - 230, row.height()}).toImage();
+    int found = 0;
+    for (int x = 0; x < picture.width(); ++x)
+      for (int y = 0; y < picture.height(); ++y)
+        if (picture.pixel(x, y) == colours_of(Theme::light).accent) {
+          ++found;
+          break;
+        }
+    return found;
+  };
+  EXPECT_EQ(ticks(), 0);
+  shown.session.set_filter({.text = "allreduce"});
+  ASSERT_TRUE(testing::comes_true([&] { return shown.view.navigator().hits() != nullptr; }));
+  EXPECT_GE(ticks(), 2) << "two events, though they are on another lane";
+  EXPECT_LE(ticks(), 8);
+  shown.session.set_filter({});
+  EXPECT_EQ(ticks(), 0);
 }
 
 /// Pixels of a dashed line at a moment, over the row of a span.

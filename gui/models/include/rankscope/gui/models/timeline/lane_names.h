@@ -10,6 +10,8 @@ namespace rankscope::gui {
 
 /// "pt_autograd_0 · 3196065" for a thread with its number; "stream 4 (NCCL)" for a stream on which communication runs.
 [[nodiscard]] std::string lane_title(const Run& run, const Lane& lane);
+/// A stream on which nearly nothing but communication runs.
+[[nodiscard]] bool is_of_communication(const Run& run, const Lane& lane);
 /// "Host memory (RSS)" for "rss_bytes", "GPU 0 DRAM read" for "GPU 0 dram_read_percent": without the unit.
 [[nodiscard]] std::string counter_title(std::string_view counter);
 /// It is of the host and its processes, not of an accelerator.

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "rankscope/core/time.h"
+#include "rankscope/gui/models/base/latest_job.h"
 #include "rankscope/gui/models/base/time_scale.h"
+#include "rankscope/gui/models/timeline/hit_times.h"
 #include "rankscope/gui/models/timeline/neighbours.h"
 #include "rankscope/gui/models/timeline/timeline_model.h"
 
@@ -93,6 +95,8 @@ class Navigator : public QObject {
   [[nodiscard]] const std::vector<TimeMark>& marks() const { return marks_; }
   /// Names that contain the filter's text in any case, by StringId; null: there is no text, all are lit.
   [[nodiscard]] const std::shared_ptr<const std::vector<bool>>& lit() const { return lit_; }
+  /// When the events start whose names are lit; null until that is known, and where there is no text.
+  [[nodiscard]] const std::shared_ptr<const HitTimes>& hits() const { return hits_; }
   /// The time of the selected area, else of the selected span.
   [[nodiscard]] std::optional<TimeRange> selected_time() const;
 
@@ -110,6 +114,7 @@ class Navigator : public QObject {
   [[nodiscard]] bool has_run();
   void show_mark(const TimeMark& mark);
   void find_lit();
+  void find_hits();
   [[nodiscard]] std::optional<std::size_t> mark_here() const;
   [[nodiscard]] RunTime here() const;
   [[nodiscard]] RankId rank_here() const;
@@ -121,12 +126,14 @@ class Navigator : public QObject {
   RangeHistory history_;
   std::vector<TimeMark> marks_;
   std::shared_ptr<const std::vector<bool>> lit_;
+  std::shared_ptr<const HitTimes> hits_;
   /// The middle of the mark that was gone to last, and what was in sight then.
   struct MarkPlace {
     RunTime middle;
     TimeRange visible;
   };
   std::optional<MarkPlace> mark_place_;  // where the next mark is counted from as long as that is visible
+  LatestJob hits_job_;
 };
 
 }  // namespace rankscope::gui

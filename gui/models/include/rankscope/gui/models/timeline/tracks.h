@@ -33,6 +33,8 @@ struct Track {
   RankId rank{};                  ///< none: a host, or a process without rank
   std::uint32_t process = 0;      ///< row of Run::processes(); not of a host
   LaneId lane{};                  ///< a lane; of a rank that is folded: what stands for all of it
+  LaneId comm_lane{};             ///< of a rank that is folded: its communication, if that is another lane
+  std::uint32_t comm_row = 0;     ///< of this lane
   std::uint32_t counter = 0;      ///< row of Run::counters()
   std::uint32_t first_row = 0;    ///< of the lane's rows, the first that is shown
   std::uint32_t rows = 1;         ///< of the lane, that are drawn
@@ -40,6 +42,10 @@ struct Track {
   int indent = 0;
   bool folded = false;  ///< of a lane: not all rows are drawn that could be
   bool pinned = false;
+  /// A folded rank draws a row of a lane: the one that stands for it, or that of its communication.
+  [[nodiscard]] bool stands_for(LaneId of, std::uint32_t row) const {
+    return (of == lane && row == first_row) || (of == comm_lane && comm_lane.is_set() && row == comm_row);
+  }
   double y = 0;  ///< pinned ones from the top of the pinned part, the others from the top of all others
   double height = 0;
 };
