@@ -38,7 +38,7 @@ TEST(TimelineRanges, AClickInTheRowOfStepsSelectsTheStepOfTheRank) {
   QTest::mouseClick(&shown.view, Qt::LeftButton, {}, {shown.x_of(at(1'500'000)), shown.y_of_steps(RankId{1})});
   EXPECT_EQ(shown.selected(), (TimeRange{at(1'000'000), at(2'000'000)}));
   EXPECT_FALSE(shown.session.selection());
-  const Run& run = *shown.session.run();
+  const auto& run = *shown.session.run();
   for (const LaneId lane : shown.session.area()->lanes) EXPECT_EQ(run.lane(lane).rank, RankId{1});
   EXPECT_EQ(shown.session.area()->lanes.size(),
             static_cast<std::size_t>(std::ranges::count(run.lanes(), RankId{1}, &Lane::rank)));

@@ -153,7 +153,7 @@ TEST(WindowMenus, NamesOnTabsOfPanelsAreNotCut) {
       EXPECT_GT(bar->tabRect(i).width(), bar->fontMetrics().horizontalAdvance(bar->tabText(i)));
     tabs += bar->count();
   }
-  EXPECT_EQ(tabs, 12) << "all but the map of ranks and steps";
+  EXPECT_EQ(tabs, 13) << "all but the map of ranks and steps";
 }
 
 }  // namespace
