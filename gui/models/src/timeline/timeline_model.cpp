@@ -48,6 +48,7 @@ TimelineModel::TimelineModel(Session& session, QObject* parent)
   });
   const auto rebuild = [this] {
     options_.pinned = session_.pinned();
+    options_.pinned_counters = session_.pinned_counters();
     options_.ranks = session_.filter().ranks;
     rebuild_tracks();
   };
@@ -104,6 +105,7 @@ void TimelineModel::take_report() {
 
 void TimelineModel::choose_folds() {
   options_.pinned = session_.pinned();
+  options_.pinned_counters = session_.pinned_counters();
   options_.ranks = session_.filter().ranks;
   const auto processes = facts_->run->processes();
   const std::size_t shown = options_.ranks.empty() ? processes.size() : options_.ranks.size();

@@ -80,6 +80,7 @@ class Maker {
 
   TrackList make() {
     for (const LaneId lane : options_.pinned) add_pinned(lane);
+    for (const std::uint32_t counter : options_.pinned_counters) add_pinned_counter(counter);
     list_.pinned_height = y_;
     y_ = 0;
     const std::vector<Host> hosts = hosts_in_order();
@@ -276,6 +277,15 @@ class Maker {
     Track track = lane_track(id, 0, few_rows);
     track.pinned = true;
     add(std::move(track));
+  }
+
+  void add_pinned_counter(std::uint32_t counter) {
+    Track track;
+    track.rank = run_.counters()[counter].rank;
+    track.process = run_.counters()[counter].process;
+    track.full_name = process_name(run_.processes()[track.process]);
+    track.pinned = true;
+    add_counter(std::move(track), counter);
   }
 
   Track lane_track(LaneId id, int indent, std::uint32_t rows_of_threads) const {

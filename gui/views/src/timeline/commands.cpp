@@ -134,7 +134,7 @@ constexpr std::array mouse{
     Gesture{"click or drag in the minimap", "move there"},
     Gesture{"click on a host or rank", "fold or unfold it"},
     Gesture{"click on the name of a lane with several rows", "show one row, or all rows"},
-    Gesture{"click on the circle of a lane", "pin it to the top, or unpin it"},
+    Gesture{"click on the circle of a lane or counter", "pin it to the top, or unpin it"},
     Gesture{"right click", "show what can be done with what is under the mouse"},
 };
 

@@ -59,6 +59,14 @@ QString value_of_counter(const OverlayInput& input, const Track& track) {
   return QObject::tr("up to %1").arg(counter_text(run.text(counter.name), peak));
 }
 
+/// The circle that pins a lane or counter: filled if it is pinned.
+void paint_pin(QPainter& painter, const ThemeColours& theme, const Track& track, const QRectF& row) {
+  painter.setPen(QColor{track.pinned ? theme.text : theme.faint});
+  painter.setBrush(track.pinned ? QBrush{QColor{theme.text}} : QBrush{Qt::NoBrush});
+  const double y = row.top() + std::min(row.height(), 30.0) / 2;
+  painter.drawEllipse(QPointF{row.right() - pin_width / 2, y}, 3.5, 3.5);
+}
+
 /// In its row, which begins at `y`; names of tall tracks stay below `first`.
 void paint_name(QPainter& painter, const OverlayInput& input, const Track& track, double y, double first) {
   const ThemeColours& theme = colours_of(input.theme);
@@ -91,7 +99,7 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
   if (track.kind == TrackKind::counter) {
     painter.drawText(room.adjusted(0, -1, 0, 0), Qt::AlignTop | Qt::AlignLeft, shown);
     painter.drawText(room.adjusted(0, 0, 0, 1), Qt::AlignBottom | Qt::AlignLeft, value_of_counter(input, track));
-    return;
+    return paint_pin(painter, theme, track, row);
   }
   painter.drawText(room, Qt::AlignVCenter | Qt::AlignLeft, shown);
   const double taken_by_name = painter.fontMetrics().horizontalAdvance(shown) + 8;
@@ -105,9 +113,7 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
   if (track.deeper_rows > 0 && row.height() >= height + note_height)
     painter.drawText(QRectF{x, row.bottom() - note_height, room.width(), note_height}, Qt::AlignVCenter | Qt::AlignLeft,
                      QLatin1Char{'+'} + qt_text(counted(track.deeper_rows, "deeper row")));
-  painter.setPen(QColor{track.pinned ? theme.text : theme.faint});
-  painter.setBrush(track.pinned ? QBrush{QColor{theme.text}} : QBrush{Qt::NoBrush});
-  painter.drawEllipse(QPointF{row.right() - pin_width / 2, room.center().y()}, 3.5, 3.5);
+  paint_pin(painter, theme, track, row);
 }
 
 void paint_gutter(QPainter& painter, const OverlayInput& input) {

@@ -69,6 +69,9 @@ void TimelineView::offer_rows(QMenu& menu, const Track& track) {
       session_.select_area(Area{session_.visible(), {lane}});
     });
   }
+  if (track.kind == TrackKind::counter)
+    menu.addAction(track.pinned ? tr("Unpin this counter") : tr("Pin this counter"), this,
+                   [this, counter = track.counter] { session_.toggle_counter_pin(counter); });
   if (track.kind == TrackKind::lane || track.kind == TrackKind::counter) offer_places(menu, track);
   if (model_->hidden_count() > 0)
     menu.addAction(tr("Show hidden lanes (%1)").arg(model_->hidden_count()), this, [this] { model_->show_hidden(); });

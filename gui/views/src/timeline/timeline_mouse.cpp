@@ -68,8 +68,10 @@ void TimelineView::press_gutter(QPointF position) {
   const Track* const found = track_at(position);
   if (found == nullptr) return;
   const Track track = *found;  // what follows makes the tracks anew
-  if (track.kind == TrackKind::lane && position.x() > state_->layout.gutter.right() - pin_width)
-    return session_.toggle_pin(track.lane);
+  if (position.x() > state_->layout.gutter.right() - pin_width) {
+    if (track.kind == TrackKind::lane) return session_.toggle_pin(track.lane);
+    if (track.kind == TrackKind::counter) return session_.toggle_counter_pin(track.counter);
+  }
   const bool has_rows = track.kind == TrackKind::lane && track.rows + track.deeper_rows > 1;
   if (header_of(track) || track.kind == TrackKind::counters || has_rows) model_->toggle_fold(track);
 }

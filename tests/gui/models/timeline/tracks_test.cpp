@@ -65,6 +65,16 @@ TEST(Tracks, CountersOfTheHostAreFoldedAtFirstAndThoseOfAGpuAreNot) {
       << "one needs no head";
 }
 
+TEST(Tracks, ACounterCanBePinned) {
+  const auto run = *run_from_text("0 compute 0 10 gemm\n0 counter 0 1 rss_bytes\n");
+  const auto lod = lod::RunLod::build(run, {});
+  const TrackList list = make_tracks(*lod, {.pinned_counters = {0}});
+  ASSERT_TRUE(list.tracks.front().pinned);
+  EXPECT_EQ(list.tracks.front().full_name, "rank 0 / Host memory (RSS)");
+  EXPECT_GT(list.pinned_height, 0);
+  EXPECT_EQ(list.tracks.back().name, "Host memory (RSS)") << "and at its own place";
+}
+
 TEST(Tracks, LanesAreHiddenMovedAndChosenByName) {
   EXPECT_EQ(shown(of_a_gpu, {.hidden_lanes = {LaneId{0}, LaneId{1}}}).size(), 3U);
   EXPECT_EQ(shown(of_a_gpu, {.lanes = "STREAM"}), (Names{"rank 0", "steps", "stream 0"}));

@@ -74,6 +74,7 @@ struct TrackOptions {
   std::map<std::uint32_t, std::vector<LaneId>> order{};  ///< of lanes, by process; others follow
   std::string lanes{};  ///< only lanes and counters that have it in their names, in any case; empty = all
   std::vector<LaneId> pinned{};
+  std::vector<std::uint32_t> pinned_counters{};
   std::vector<RankId> ranks{};        ///< only these; empty = all
   std::vector<RankId> first_ranks{};  ///< stand above all others
   double row_height = 16;
