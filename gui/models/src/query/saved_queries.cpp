@@ -53,6 +53,7 @@ void save_query(const SavedQuery& query) {
 }
 
 void remove_query(const QString& name) {
+  if (name.isEmpty()) return;  // an empty key would be all of them
   QSettings settings;
   settings.beginGroup(settings_group);
   settings.remove(key_of_query(name));

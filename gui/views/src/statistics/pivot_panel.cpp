@@ -9,6 +9,7 @@
 #include <QPushButton>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <utility>
 
 #include "base/panel_parts.h"
 #include "rankscope/gui/models/statistics/pivot_model.h"
@@ -102,7 +103,8 @@ class PivotPanel : public LazyPanel {
 
   /// Names have room; the many columns of ranks and steps are not measured one by one.
   void show_widths() {
-    if (model_.columnCount() == 0) return;
+    if (model_.columnCount() == 0 || std::exchange(columns_shown_, model_.columnCount()) == model_.columnCount())
+      return;
     constexpr int letters_of_names = 42;
     table_.horizontalHeader()->setDefaultSectionSize(12 * fontMetrics().averageCharWidth());
     table_.setColumnWidth(0, letters_of_names * fontMetrics().averageCharWidth());
@@ -118,6 +120,7 @@ class PivotPanel : public LazyPanel {
   QComboBox scope_;
   QPushButton copy_;
   QTableView table_;
+  int columns_shown_ = 0;
 };
 
 }  // namespace

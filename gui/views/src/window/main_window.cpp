@@ -199,15 +199,6 @@ void MainWindow::make_tools() {
   ranks_->setAccessibleName(tr("Only these ranks"));
   ranks_->setClearButtonEnabled(true);
   ranks_->setMaximumWidth(200);
-  lanes_ = new QLineEdit(bar);
-  lanes_->setObjectName(QStringLiteral("lanes"));
-  lanes_->setPlaceholderText(tr("Lanes: all (or a part of their names)"));
-  lanes_->setAccessibleName(tr("Only lanes and counters whose names contain this"));
-  lanes_->setClearButtonEnabled(true);
-  lanes_->setMaximumWidth(200);
-  connect(lanes_, &QLineEdit::textChanged, this,
-          [this](const QString& text) { timeline_->model().choose_lanes(text.toStdString()); });
-  connect(timeline_, &TimelineView::lanesChosen, lanes_, &QLineEdit::setText);
   auto* const colours = new QComboBox(bar);
   colours->setObjectName(QStringLiteral("colours"));
   colours->setAccessibleName(tr("Colours"));
@@ -215,7 +206,7 @@ void MainWindow::make_tools() {
   bar->addWidget(search_);
   bar->addWidget(new SearchCount(session_, bar));
   bar->addWidget(ranks_);
-  bar->addWidget(lanes_);
+  bar->addWidget(make_lanes_field(bar));
   bar->addWidget(colours);
   connect(search_, &QLineEdit::textChanged, this, &MainWindow::filter);
   connect(ranks_, &QLineEdit::textChanged, this, &MainWindow::filter);
@@ -245,6 +236,19 @@ void MainWindow::make_tools() {
     const QString text = QString::fromStdString(session_.filter().text);
     if (search_->text() != text) search_->setText(text);
   });
+}
+
+QWidget* MainWindow::make_lanes_field(QWidget* parent) {
+  lanes_ = new QLineEdit(parent);
+  lanes_->setObjectName(QStringLiteral("lanes"));
+  lanes_->setPlaceholderText(tr("Lanes: all (or a part of their names)"));
+  lanes_->setAccessibleName(tr("Only lanes and counters whose names contain this"));
+  lanes_->setClearButtonEnabled(true);
+  lanes_->setMaximumWidth(200);
+  connect(lanes_, &QLineEdit::textChanged, this,
+          [this](const QString& text) { timeline_->model().choose_lanes(text.toStdString()); });
+  connect(timeline_, &TimelineView::lanesChosen, lanes_, &QLineEdit::setText);
+  return lanes_;
 }
 
 /// Ranks that cannot be read, or that the run does not have, are said in the status bar and change nothing.

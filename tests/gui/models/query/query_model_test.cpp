@@ -70,6 +70,8 @@ TEST(SavedQueries, AreKeptUntilTheyAreRemoved) {
   EXPECT_EQ(saved_queries().back(), own);
   save_query({own.name, QStringLiteral("SELECT 3")});
   EXPECT_EQ(saved_queries().back().sql, QStringLiteral("SELECT 3"));
+  remove_query({});
+  EXPECT_EQ(saved_queries().size(), before.size() + 1) << "nothing was named";
   remove_query(own.name);
   EXPECT_EQ(saved_queries(), before);
 }

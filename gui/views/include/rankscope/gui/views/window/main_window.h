@@ -51,6 +51,7 @@ class MainWindow : public QMainWindow {
   void make_file_menu();
   void make_themes();
   void make_tools();
+  [[nodiscard]] QWidget* make_lanes_field(QWidget* parent);
   void make_status();
   void filter();
   void show_panel(const QString& id);
