@@ -116,6 +116,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
 
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return event->ignore();
+  if (state_->drag) draw_area(event->position(), event->modifiers());
   const Grip grip = std::exchange(state_->grip, Grip::none);
   if (state_->drag) {
     finish_area();

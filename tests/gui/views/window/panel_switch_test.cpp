@@ -108,13 +108,22 @@ TEST_F(PanelsOfAWindow, APanelOpenedMeanwhileDoesNotLoseTheOthers) {
 }
 
 TEST_F(PanelsOfAWindow, BeginAnewWhenTheirLayoutIsReset) {
+  const auto reset = [this] {
+    window_.findChild<QAction*>(QStringLiteral("reset_layout"))->trigger();
+    QTest::qWait(50);
+  };
+  const SeenPanels at_first = see();
+  reset();  // the sizes are parts of that of the window
   const SeenPanels before = see();
+  for (const auto& [id, panel] : at_first) {
+    EXPECT_EQ(before.at(id).in_front, panel.in_front) << id.toStdString();
+    EXPECT_EQ(before.at(id).area, panel.area) << id.toStdString();
+  }
   dock("memory")->setFloating(true);
   dock("details")->close();
   window_.addDockWidget(Qt::LeftDockWidgetArea, dock("findings"));
   QTest::qWait(50);
-  window_.findChild<QAction*>(QStringLiteral("reset_layout"))->trigger();
-  QTest::qWait(50);
+  reset();
   expect_same(see(), before);
 }
 
