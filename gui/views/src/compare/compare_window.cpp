@@ -25,6 +25,7 @@
 #include "window/command_palette.h"
 #include "window/help_pages.h"
 #include "window/panel_switch.h"
+#include "window/view_keeper.h"
 #include "window/window_keys.h"
 
 namespace rankscope::gui {
@@ -33,7 +34,7 @@ namespace {
 constexpr std::size_t all_losses = counter_count;  // this window has no panel of data quality
 
 /// Commands that a window of two runs has nothing for.
-constexpr std::array not_here{"note", "save_view", "export", "record", "pivot", "operators", "memory", "pipeline"};
+constexpr std::array not_here{"note", "export", "record", "pivot", "operators", "memory", "pipeline"};
 
 QString name_of(const Session& session) {
   const auto& paths = session.source().paths;
@@ -66,6 +67,7 @@ CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
       banner_->say(other.isEmpty() ? sentence : other + QLatin1Char{'\n'} + sentence);
     });
   }
+  keep_views();
   show_names();
   new WindowKeys(*this, {timeline_a_, timeline_b_});
   open_large(*this);
@@ -175,7 +177,8 @@ void CompareWindow::make_menus() {
     file->addAction(tr("Open recording as &%1...").arg(session == &a_ ? QLatin1Char{'A'} : QLatin1Char{'B'}), this,
                     [this, session] { ask_for_run(*session); });
   file->addSeparator();
-  file->addAction(timeline_a_->findChild<QAction*>(QStringLiteral("picture")));
+  for (const char* const name : {"save_view", "picture"})
+    file->addAction(timeline_a_->findChild<QAction*>(QString::fromLatin1(name)));
   file->addSeparator();
   file->addAction(tr("&Quit"), QKeySequence::Quit, this, &QWidget::close);
   fill_timeline_menu(*menuBar()->addMenu(tr("Timeline &A")), *timeline_a_);
@@ -193,6 +196,19 @@ void CompareWindow::ask_for_run(Session& session) {
     session.open({.paths = {name.toStdString()}});
   });
   dialog->open();
+}
+
+/// Each beside its recording; one key saves both.
+void CompareWindow::keep_views() {
+  const auto add = [this](Session& session, TimelineView& timeline) {
+    return new ViewKeeper(session, {.window = *this, .timeline = timeline, .warn = [this](const QString& sentence) {
+                                      const QString other = banner_->text();
+                                      banner_->say(other.isEmpty() ? sentence : other + QLatin1Char{'\n'} + sentence);
+                                    }});
+  };
+  keepers_ = {add(a_, *timeline_a_), add(b_, *timeline_b_)};
+  connect(timeline_a_, &TimelineView::viewSaveRequested, this, [this] { keepers_[1]->save(); });
+  connect(timeline_b_, &TimelineView::viewSaveRequested, this, [this] { keepers_[0]->save(); });
 }
 
 /// Both timelines, with the names of their runs.
@@ -240,6 +256,7 @@ void CompareWindow::show_names() {
 }
 
 void CompareWindow::closeEvent(QCloseEvent* event) {
+  for (ViewKeeper* const keeper : keepers_) keeper->keep();
   a_.stop();
   b_.stop();
   QMainWindow::closeEvent(event);

@@ -117,7 +117,10 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
     show_banner();
   });
   connect(&session, &Session::reportChanged, this, [this] { show_steps(session_); });
-  keeper_ = new ViewKeeper(session, *this);  // what was saved counts more
+  keeper_ = new ViewKeeper(session, {.window = *this,  // what was saved counts more
+                                     .timeline = *timeline_,
+                                     .warn = [this](const QString& sentence) { warn(sentence); },
+                                     .choose_ranks = [this](const QString& ranks) { choose_ranks(ranks); }});
   new TimelineRequests(session, *this);
   new WindowKeys(*this, {timeline_});
   open_large(*this);

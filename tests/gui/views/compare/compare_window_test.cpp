@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <QAction>
+#include <QDockWidget>
 #include <QFileDialog>
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTableWidget>
+#include <filesystem>
 
 #include "gui/model_tester.h"
 #include "gui/runs.h"
@@ -14,6 +16,7 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/views/compare/compare_window.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
+#include "rankscope/gui/views/window/main_window.h"
 #include "rankscope/gui/views/window/picture_file.h"
 #include "support/temporary_folder.h"
 #include "timeline/commands.h"
@@ -194,12 +197,42 @@ TEST(CompareWindow, HasNoCommandsThatWouldDoNothing) {
   EXPECT_NE(keys->item(keys->rowCount() - 1, 0), nullptr) << "no empty rows";
   EXPECT_TRUE(listed("Search names"));
   EXPECT_TRUE(listed("Save a picture (PNG or SVG)"));
-  for (const char* const title : {"Save session", "Record a run", "Schedule of the pipeline"}) {
+  EXPECT_TRUE(listed("Save session"));
+  for (const char* const title : {"Record a run", "Schedule of the pipeline"}) {
     EXPECT_FALSE(listed(title)) << title;
     for (const auto* const timeline : {&window.timeline_a(), &window.timeline_b()})
       for (const QAction* const action : timeline->actions())
         EXPECT_TRUE(action->text() != QString::fromLatin1(title) || !action->isVisible()) << title;
   }
+}
+
+TEST(CompareWindow, KeepsWhatIsPinnedOfEachRunBesideItsRecording) {
+  const testing::TemporaryFolder folder;
+  for (const char* const name : {"a.rankscope", "b.rankscope"})
+    std::filesystem::copy(RANKSCOPE_SAMPLES "/demo.rankscope", folder / name, std::filesystem::copy_options::recursive);
+  for (const bool first_time : {true, false}) {
+    Session a;
+    Session b;
+    CompareWindow window{a, b};
+    window.show();
+    a.open({.paths = {folder / "a.rankscope"}});
+    b.open({.paths = {folder / "b.rankscope"}});
+    ASSERT_TRUE(testing::becomes_ready(a));
+    ASSERT_TRUE(testing::becomes_ready(b));
+    EXPECT_EQ(b.pinned().empty(), first_time);
+    EXPECT_TRUE(a.pinned().empty());
+    if (first_time) b.toggle_pin(LaneId{0});
+    window.close();
+    EXPECT_FALSE(std::filesystem::exists(folder / "a.rankscope-view")) << "nothing is pinned there";
+    EXPECT_TRUE(std::filesystem::exists(folder / "b.rankscope-view"));
+  }
+  Session alone;
+  MainWindow window{alone};
+  window.show();
+  alone.open({.paths = {folder / "b.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(alone));
+  EXPECT_EQ(alone.pinned().size(), 1U);
+  EXPECT_TRUE(window.findChild<QDockWidget*>(QStringLiteral("details"))->isVisible()) << "panels are those of before";
 }
 
 TEST(CompareWindow, BothRunsThatCannotBeReadAreSaid) {

@@ -5,6 +5,7 @@
 #include <QLineEdit>
 #include <QMainWindow>
 #include <QTableView>
+#include <vector>
 
 #include "rankscope/gui/models/compare/comparison_model.h"
 #include "rankscope/gui/models/compare/step_link.h"
@@ -15,6 +16,7 @@ namespace rankscope::gui {
 class Banner;
 class PanelSwitch;
 class TimelineView;
+class ViewKeeper;
 
 /// Steps of one number stand below each other, on one zoom. The sessions outlive it.
 class CompareWindow : public QMainWindow {
@@ -41,6 +43,7 @@ class CompareWindow : public QMainWindow {
   void show_names();
   void ask_for_run(Session& session);
   void ask_for_picture();
+  void keep_views();
 
   Session& a_;
   Session& b_;
@@ -57,6 +60,7 @@ class CompareWindow : public QMainWindow {
   TimelineView* searched_ = nullptr;  ///< the one in which Return goes to the next match
   QLineEdit* ranks_ = nullptr;
   QLabel* wrong_ranks_ = nullptr;
+  std::vector<ViewKeeper*> keepers_;  ///< of A and B
 };
 
 }  // namespace rankscope::gui
