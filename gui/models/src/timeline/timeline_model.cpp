@@ -134,6 +134,14 @@ void TimelineModel::toggle_fold(const Track& track) {
   rebuild_tracks();
 }
 
+void TimelineModel::show_row(LaneId lane, std::uint32_t row) {
+  if (facts_ == nullptr || tracks_.drawing(lane, row) != nullptr) return;
+  const Track* const track = tracks_.of_lane(lane, *facts_->run);
+  if (track == nullptr || track->kind != TrackKind::lane || !track->folded) return;
+  options_.lane_rows[lane] = LaneRows::all;
+  rebuild_tracks();
+}
+
 void TimelineModel::hide(const Track& track) {
   if (track.kind == TrackKind::lane) options_.hidden_lanes.insert(track.lane);
   if (track.kind == TrackKind::counter) options_.hidden_counters.insert(track.counter);

@@ -205,7 +205,9 @@ void TimelineView::reveal(SpanId span) {
   const auto& facts = model_->facts();
   if (facts == nullptr || facts->run != session_.run()) return;
   const LaneId lane = facts->run->span(span).lane;
-  const Track* track = model_->tracks().drawing(lane, facts->lod->place_of(span).row);
+  const std::uint32_t row = facts->lod->place_of(span).row;
+  model_->show_row(lane, row);
+  const Track* track = model_->tracks().drawing(lane, row);
   if (track == nullptr) track = model_->tracks().of_lane(lane, *facts->run);
   if (track == nullptr || track->pinned) return;
   const QRectF box = place_of(state_->overlay(*this), span)

@@ -86,6 +86,14 @@ TEST(TimelineRows, AClickOnTheNameOfADeepLaneShowsOneRowOrAll) {
   EXPECT_TRUE(shown.view.box_of(deepest));
 }
 
+TEST(TimelineRows, ALaneShowsAllItsRowsWhenADeepEventIsGoneTo) {
+  ShownRows shown{("0 compute 0 100 gemm\n" + nested(30)).c_str()};
+  const SpanId deep = shown.find(RankId{0}, "f20");
+  EXPECT_FALSE(shown.view.box_of(deep)) << "eight rows at first";
+  shown.session.go_to(deep);
+  EXPECT_TRUE(shown.view.box_of(deep));
+}
+
 TEST(TimelineRows, WhatAFoldedRankDoesNotDrawHasNoBox) {
   ShownRows shown;
   const SpanId kernel = shown.find(RankId{0}, "gemm");

@@ -49,6 +49,8 @@ class TimelineModel : public QObject {
   void set_row_height(double pixels);
   /// Folds or unfolds a host, a rank, the counters of its host, or a lane of several rows; other tracks stay.
   void toggle_fold(const Track& track);
+  /// Unfolds a lane if only that hides a row of it.
+  void show_row(LaneId lane, std::uint32_t row);
   /// A lane or counter; others stay.
   void hide(const Track& track);
   [[nodiscard]] std::size_t hidden_count() const {
