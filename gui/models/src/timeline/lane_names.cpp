@@ -45,8 +45,7 @@ bool has_nccl(std::string_view name) {
 }
 
 /// " (NCCL)" or " (communication)" if nearly all of some events of the lane, spread over the run, are communication.
-std::string_view what_runs_on(const Run& run, const Lane& lane) {
-  constexpr std::size_t most_looked_at = 32;
+std::string_view what_runs_on(const Run& run, const Lane& lane, std::size_t most_looked_at) {
   const auto spans = run.spans_of(lane);
   const std::size_t stride = std::max<std::size_t>(1, spans.size() / most_looked_at);
   std::size_t looked_at = 0;
@@ -65,14 +64,16 @@ std::string_view what_runs_on(const Run& run, const Lane& lane) {
 }  // namespace
 
 bool is_of_communication(const Run& run, const Lane& lane) {
-  return lane.kind == LaneKind::stream && !what_runs_on(run, lane).empty();
+  constexpr std::size_t few = 8;  // it is asked of each lane of thousands of folded ranks
+  return lane.kind == LaneKind::stream && !what_runs_on(run, lane, few).empty();
 }
 
 std::string lane_title(const Run& run, const Lane& lane) {
+  constexpr std::size_t some = 32;
   const std::string_view name = run.text(lane.name);
   if (name.empty()) return format("{} {}", rankscope::name_of(lane.kind), lane.number);
   if (lane.kind == LaneKind::thread) return with_number_behind(name, format("{}", lane.number));
-  if (lane.kind == LaneKind::stream) return format("{}{}", name, what_runs_on(run, lane));
+  if (lane.kind == LaneKind::stream) return format("{}{}", name, what_runs_on(run, lane, some));
   return std::string{name};
 }
 
