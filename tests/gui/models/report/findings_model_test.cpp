@@ -100,6 +100,20 @@ TEST(FindingsModel, NothingFoundIsNotSaidWhereItCannotBeTold) {
   EXPECT_FALSE(said.contains(QStringLiteral("No problem was found.")));
 }
 
+TEST(FindingsModel, ShowsThatCopiesTakeMostOfTheTime) {
+  Session session;
+  FindingsModel model{session};
+  session.show(
+      *run_from_text("@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+                     "0 runtime 0 9000000 cudaMalloc lane=main\n"
+                     "0 memory 9000000 9970000 \"Memcpy HtoD\" bytes=970000 lane=s7\n"
+                     "0 compute 9970000 10000000 gemm lane=s7\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  bool found = false;
+  for (int row = 0; row < model.rowCount(); ++row) found = found || model.finding(row).id == "exposed_copies";
+  EXPECT_TRUE(found) << model.note().toStdString() << model.why_empty().toStdString();
+}
+
 TEST(FindingsModel, SaysThatPartsAreMissing) {
   Session session;
   FindingsModel model{session};
