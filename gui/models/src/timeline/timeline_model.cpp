@@ -12,6 +12,7 @@ namespace rankscope::gui {
 namespace {
 
 constexpr std::size_t most_unfolded = 16;  // more ranks than that begin folded
+constexpr std::size_t most_apart = 64;     // of more ranks than that, those without findings begin as one row
 
 WaitEnds wait_ends_of(const Run& run, const analyzer::CloserLook& look) {
   WaitEnds ends;
@@ -109,6 +110,7 @@ void TimelineModel::choose_folds() {
   options_.ranks = session_.filter().ranks;
   const auto processes = facts_->run->processes();
   const std::size_t shown = options_.ranks.empty() ? processes.size() : options_.ranks.size();
+  options_.joins_others = shown > most_apart;
   for (std::uint32_t row = 0; row < processes.size() && shown > most_unfolded; ++row)
     options_.folded_processes.insert(row);
 }
@@ -128,7 +130,10 @@ void TimelineModel::toggle_fold(const Track& track) {
     if (folded.erase(key) == 0) folded.insert(key);
   };
   if (track.kind == TrackKind::host) toggle(options_.folded_hosts, track.host);
-  if (track.kind == TrackKind::rank) toggle(options_.folded_processes, track.process);
+  if (track.kind == TrackKind::rank && track.others > 0)
+    options_.joins_others = false;
+  else if (track.kind == TrackKind::rank)
+    toggle(options_.folded_processes, track.process);
   if (track.kind == TrackKind::counters) toggle(options_.unfolded_counters, track.process);
   if (track.kind == TrackKind::lane) options_.lane_rows[track.lane] = track.folded ? LaneRows::all : LaneRows::one;
   rebuild_tracks();
@@ -137,8 +142,12 @@ void TimelineModel::toggle_fold(const Track& track) {
 void TimelineModel::show_row(LaneId lane, std::uint32_t row) {
   if (facts_ == nullptr || tracks_.drawing(lane, row) != nullptr) return;
   const Track* const track = tracks_.of_lane(lane, *facts_->run);
-  if (track == nullptr || track->kind != TrackKind::lane || !track->folded) return;
-  options_.lane_rows[lane] = LaneRows::all;
+  if (track == nullptr && options_.joins_others)
+    options_.joins_others = false;  // its rank is among the others
+  else if (track != nullptr && track->kind == TrackKind::lane && track->folded)
+    options_.lane_rows[lane] = LaneRows::all;
+  else
+    return;
   rebuild_tracks();
 }
 
@@ -175,6 +184,7 @@ void TimelineModel::fold_all(bool fold) {
   options_.folded_hosts.clear();
   options_.folded_processes.clear();
   if (facts_ == nullptr) return;
+  options_.joins_others = fold && facts_->run->processes().size() > most_apart;
   for (std::uint32_t row = 0; fold && row < facts_->run->processes().size(); ++row)
     options_.folded_processes.insert(row);
   rebuild_tracks();
@@ -185,6 +195,7 @@ void TimelineModel::unfold(RankId rank) {
   const auto processes = facts_->run->processes();
   for (std::uint32_t row = 0; row < processes.size(); ++row) {
     if (processes[row].rank != rank) continue;
+    if (tracks_.of_rank(rank) == nullptr || tracks_.of_rank(rank)->others > 0) options_.joins_others = false;
     options_.folded_hosts.erase(processes[row].host);
     options_.folded_processes.erase(row);
   }

@@ -88,6 +88,8 @@ class Maker {
       if (hosts.size() > 1 && !add_host(host.name)) continue;
       for (const std::uint32_t row : host.processes) add_process(row, hosts.size() > 1 ? 1 : 0);
     }
+    if (joined_.size() == 1) add_process(joined_.front(), 0);
+    if (joined_.size() > 1) add_joined();
     list_.height = y_;
     return std::move(list_);
   }
@@ -109,13 +111,39 @@ class Maker {
     return rows;
   }
 
+  /// A rank that is in the one row of all others.
+  bool is_joined(const Process& process) const {
+    const auto& first = options_.first_ranks;
+    return options_.joins_others && !first.empty() && ranks_.empty() && process.rank.is_set() &&
+           std::ranges::find(first, process.rank) == first.end();
+  }
+
+  /// The first of them stands for all.
+  void add_joined() {
+    const std::uint32_t row = joined_.front();
+    Track head;
+    head.kind = TrackKind::rank;
+    head.process = row;
+    head.rank = run_.processes()[row].rank;
+    head.others = joined_.size() - 1;
+    head.folded = true;
+    head.name = format("{} and {}", process_name(run_.processes()[row]), counted(head.others, "other"));
+    head.full_name = head.name;
+    stand_in(head, lanes_of(row));
+    add(std::move(head), header_height);
+  }
+
   /// By the first process of each.
-  std::vector<Host> hosts_in_order() const {
+  std::vector<Host> hosts_in_order() {
     std::vector<Host> hosts;
     std::map<StringId, std::size_t> places;
     for (const std::uint32_t row : processes_in_order()) {
       const Process& process = run_.processes()[row];
       if (!ranks_.empty() && !ranks_.contains(process.rank)) continue;
+      if (is_joined(process)) {
+        joined_.push_back(row);
+        continue;
+      }
       const auto [place, is_new] = places.try_emplace(process.host, hosts.size());
       if (is_new) hosts.push_back({process.host, {}});
       hosts[place->second].processes.push_back(row);
@@ -330,54 +358,12 @@ class Maker {
   const TrackOptions& options_;
   std::set<RankId> ranks_;                            // only these; empty = all
   std::vector<std::vector<std::uint32_t>> counters_;  // that are shown, by row of Run::processes()
+  std::vector<std::uint32_t> joined_;                 // rows of Run::processes() that are one track
   TrackList list_;
   double y_ = 0;
 };
 
 }  // namespace
-
-const Track* TrackList::at(Part part, double y) const {
-  for (const Track& track : tracks)
-    if (track.pinned == (part == Part::pinned) && track.y <= y && y < track.y + track.height) return &track;
-  return nullptr;
-}
-
-const Track* TrackList::of_lane(LaneId lane, const Run& run) const {
-  const Track* found = nullptr;
-  for (const Track& track : tracks) {
-    const bool folded = track.kind == TrackKind::rank && track.folded && track.process == run.lane(lane).process;
-    if ((track.kind == TrackKind::lane && track.lane == lane) || folded)
-      if (found == nullptr || found->pinned) found = &track;
-  }
-  return found;
-}
-
-const Track* TrackList::drawing(LaneId lane, std::uint32_t row) const {
-  const Track* found = nullptr;
-  for (const Track& track : tracks) {
-    const bool draws =
-        track.kind == TrackKind::rank ? track.stands_for(lane, row) : track.lane == lane && row < track.rows;
-    if (draws && (found == nullptr || found->pinned)) found = &track;
-  }
-  return found;
-}
-
-const Track* TrackList::of_rank(RankId rank) const {
-  const auto found = std::ranges::find_if(
-      tracks, [rank](const Track& track) { return track.kind == TrackKind::rank && track.rank == rank; });
-  return found == tracks.end() ? nullptr : &*found;
-}
-
-std::optional<Header> header_of(const Track& track) {
-  if (track.kind == TrackKind::host) return Header{.kind = track.kind, .host = track.host};
-  if (track.kind == TrackKind::rank) return Header{.kind = track.kind, .process = track.process};
-  return std::nullopt;
-}
-
-const Track* TrackList::of_header(const Header& header) const {
-  const auto found = std::ranges::find_if(tracks, [&](const Track& track) { return header_of(track) == header; });
-  return found == tracks.end() ? nullptr : &*found;
-}
 
 TrackList make_tracks(const lod::RunLod& lod, const TrackOptions& options) { return Maker(lod, options).make(); }
 

@@ -26,9 +26,9 @@ void paint_fold(QPainter& painter, QPointF centre, bool folded) {
 
 /// The mean lateness of a rank, at the right of its header.
 double paint_lateness(QPainter& painter, const OverlayInput& input, const Track& track, const QRectF& row) {
-  const auto late = track.kind == TrackKind::rank && input.model.facts() != nullptr
-                        ? input.model.facts()->lateness.mean_share(track.rank)
-                        : std::nullopt;
+  const bool of_one_rank = track.kind == TrackKind::rank && track.others == 0;
+  const auto late = of_one_rank && input.model.facts() != nullptr ? input.model.facts()->lateness.mean_share(track.rank)
+                                                                  : std::nullopt;
   if (!late) return 0;
   const QRectF box{row.right() - pin_width - 46, row.top() + 3, 44, row.height() - 6};
   const QRgb colour = colour_of_lateness(*late);

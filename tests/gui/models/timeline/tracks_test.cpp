@@ -104,6 +104,27 @@ TEST(Tracks, OfManyRanksThoseWithFindingsStandFirst) {
   EXPECT_EQ(model.tracks().tracks.front().rank, RankId{17});
 }
 
+TEST(Tracks, OfVeryManyRanksThoseWithoutFindingsAreOneRow) {
+  Session session;
+  TimelineModel model{session};
+  ASSERT_TRUE(testing::shows(
+      session,
+      testing::recorded(
+          {.ranks = 70, .steps = 8, .operators = 4, .faults = {synthetic::fault_from("slow:rank=17,factor=1.6")}})));
+  ASSERT_TRUE(testing::comes_true([&] { return model.facts() != nullptr && model.facts()->report_fits; }));
+  const auto& tracks = model.tracks().tracks;
+  ASSERT_EQ(tracks.size(), 2U);
+  EXPECT_EQ(tracks.front().rank, RankId{17});
+  EXPECT_EQ(tracks.back().name, "rank 0 and 68 others");
+  model.unfold(RankId{5});
+  EXPECT_NE(model.tracks().of_rank(RankId{5}), nullptr);
+  EXPECT_GT(tracks.size(), 70U);
+  model.fold_all(true);
+  EXPECT_EQ(tracks.size(), 2U);
+  model.toggle_fold(Track{tracks.back()});
+  EXPECT_EQ(tracks.size(), 70U) << "each in a row of its own";
+}
+
 TEST(Tracks, AFoldedRankShowsItsCommunicationBelowItsKernels) {
   const auto run = *run_from_text(of_a_gpu);
   const auto lod = lod::RunLod::build(run, {});

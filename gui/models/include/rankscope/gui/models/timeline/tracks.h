@@ -42,6 +42,7 @@ struct Track {
   int indent = 0;
   bool folded = false;  ///< of a lane: not all rows are drawn that could be
   bool pinned = false;
+  std::size_t others = 0;  ///< of a folded rank that stands for other ranks, too: how many these are
   /// A folded rank draws a row of a lane: the one that stands for it, or that of its communication.
   [[nodiscard]] bool stands_for(LaneId of, std::uint32_t row) const {
     return (of == lane && row == first_row) || (of == comm_lane && comm_lane.is_set() && row == comm_row);
@@ -77,6 +78,7 @@ struct TrackOptions {
   std::vector<std::uint32_t> pinned_counters{};
   std::vector<RankId> ranks{};        ///< only these; empty = all
   std::vector<RankId> first_ranks{};  ///< stand above all others
+  bool joins_others = false;          ///< all other ranks are one folded row, if some stand above them
   double row_height = 16;
 };
 

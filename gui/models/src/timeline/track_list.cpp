@@ -1,0 +1,52 @@
+// Which track is where, and which one shows what.
+#include <algorithm>
+
+#include "rankscope/core/model/run.h"
+#include "rankscope/gui/models/timeline/tracks.h"
+
+namespace rankscope::gui {
+
+const Track* TrackList::at(Part part, double y) const {
+  for (const Track& track : tracks)
+    if (track.pinned == (part == Part::pinned) && track.y <= y && y < track.y + track.height) return &track;
+  return nullptr;
+}
+
+const Track* TrackList::of_lane(LaneId lane, const Run& run) const {
+  const Track* found = nullptr;
+  for (const Track& track : tracks) {
+    const bool folded = track.kind == TrackKind::rank && track.folded && track.process == run.lane(lane).process;
+    if ((track.kind == TrackKind::lane && track.lane == lane) || folded)
+      if (found == nullptr || found->pinned) found = &track;
+  }
+  return found;
+}
+
+const Track* TrackList::drawing(LaneId lane, std::uint32_t row) const {
+  const Track* found = nullptr;
+  for (const Track& track : tracks) {
+    const bool draws =
+        track.kind == TrackKind::rank ? track.stands_for(lane, row) : track.lane == lane && row < track.rows;
+    if (draws && (found == nullptr || found->pinned)) found = &track;
+  }
+  return found;
+}
+
+const Track* TrackList::of_rank(RankId rank) const {
+  const auto found = std::ranges::find_if(
+      tracks, [rank](const Track& track) { return track.kind == TrackKind::rank && track.rank == rank; });
+  return found == tracks.end() ? nullptr : &*found;
+}
+
+std::optional<Header> header_of(const Track& track) {
+  if (track.kind == TrackKind::host) return Header{.kind = track.kind, .host = track.host};
+  if (track.kind == TrackKind::rank) return Header{.kind = track.kind, .process = track.process};
+  return std::nullopt;
+}
+
+const Track* TrackList::of_header(const Header& header) const {
+  const auto found = std::ranges::find_if(tracks, [&](const Track& track) { return header_of(track) == header; });
+  return found == tracks.end() ? nullptr : &*found;
+}
+
+}  // namespace rankscope::gui
