@@ -20,13 +20,11 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
   const auto range = box_of_area(state_->overlay(*this));
   const auto span = by_key ? session_.selection() : span_at(position);
   const Track* const track = by_key ? current_header() : track_at(position);
-  if (!by_key && range && range->contains(position)) {
+  const bool about_range = by_key ? session_.area() && !span : range && range->contains(position);
+  if (about_range)
     offer_range(*menu);
-  } else if (span) {
+  else if (span)
     offer_event(*menu, *span);
-  } else if (by_key && session_.area()) {
-    offer_range(*menu);
-  }
   if (track != nullptr) offer_rows(*menu, *track);
   if (menu->isEmpty()) offer_commands(*menu, {"fit", "back", "select_all", "find_ranks"});
   menu->popup(by_key ? mapToGlobal(rect().center()) : event->globalPos());
