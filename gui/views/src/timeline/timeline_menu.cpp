@@ -1,7 +1,7 @@
 // What a click with the right button on the timeline offers.
 #include <QContextMenuEvent>
 #include <QMenu>
-#include <algorithm>
+#include <optional>
 
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
@@ -19,13 +19,14 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
   menu->setObjectName(QStringLiteral("timeline_menu"));
   const auto range = box_of_area(state_->overlay(*this));
   const auto span = by_key ? session_.selection() : span_at(position);
-  const Track* const track = by_key ? current_header() : track_at(position);
+  const Track* const found = by_key ? current_header() : track_at(position);
+  const auto track = found == nullptr ? std::nullopt : std::optional{*found};  // selecting may make the tracks anew
   const bool about_range = by_key ? session_.area() && !span : range && range->contains(position);
   if (about_range)
     offer_range(*menu);
   else if (span)
     offer_event(*menu, *span);
-  if (track != nullptr) offer_rows(*menu, *track);
+  if (track) offer_rows(*menu, *track);
   if (menu->isEmpty()) offer_commands(*menu, {"fit", "back", "select_all", "find_ranks"});
   menu->popup(by_key ? mapToGlobal(rect().center()) : event->globalPos());
 }
