@@ -166,7 +166,7 @@ void paint_flows(QPainter& painter, const OverlayInput& input) {
     paint_flow(painter, input, input.flows[i]);
   painter.setRenderHint(QPainter::Antialiasing, false);
   ExitLabels labels{painter, input};
-  for (const Flow& flow : input.flows) labels.add(flow);
+  for (std::size_t i = 0; i < std::min(most_members, input.flows.size()); ++i) labels.add(input.flows[i]);
   painter.restore();
 }
 
