@@ -113,6 +113,10 @@ void TimelineView::take_selection() {
   const auto& facts = model_->facts();
   const bool known = session_.selection() && facts != nullptr && facts->run == session_.run();
   state_->flows = known ? flows_of(*facts, *session_.selection()) : std::vector<Flow>{};
+  // Of thousands of members, only some have arrows: its own ones come first.
+  std::stable_partition(state_->flows.begin(), state_->flows.end(), [this](const Flow& flow) {
+    return session_.selection() && (flow.from == *session_.selection() || flow.to == *session_.selection());
+  });
   describe_selection();
   update();
 }
