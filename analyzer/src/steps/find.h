@@ -2,12 +2,14 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "clocks/clock_trust.h"
 #include "rankscope/analyzer/options.h"
 #include "rankscope/analyzer/section.h"
 #include "rankscope/analyzer/steps/section.h"
+#include "steps/local.h"
 
 namespace rankscope::analyzer {
 
@@ -23,6 +25,9 @@ struct StepsResult {
   Quality quality;
 };
 
+/// From the local parts of all ranks, by rank; their times must be run time.
+[[nodiscard]] StepsResult find_steps(std::span<const StepsPart> parts, const ClockTrust& clocks,
+                                     const ReportOptions& options);
 [[nodiscard]] StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOptions& options);
 
 /// The windows of one rank, ascending. Empty where the rank has no step marks.
