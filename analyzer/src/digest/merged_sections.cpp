@@ -1,0 +1,87 @@
+#include "digest/merged_sections.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "copies/merge.h"
+#include "kernels/merge.h"
+#include "rankscope/core/format.h"
+#include "steps/counted_windows.h"
+#include "steps/parts.h"
+#include "steps/time_cells.h"
+
+namespace rankscope::analyzer {
+namespace {
+
+using Digests = std::span<const RankDigest>;
+
+/// Of the ranks asked for that have an accelerator, those whose numbers may be summed.
+std::vector<const RankDigest*> digests_to_sum(Digests ranks, const Section<StepsSection>& steps,
+                                              const ReportOptions& options) {
+  std::vector<RankId> wanted;
+  for (const RankDigest& rank : ranks)
+    if (is_asked_for(options, rank.rank) && rank.device_record.has_accelerator) wanted.push_back(rank.rank);
+  wanted = ranks_to_sum(std::move(wanted), steps);
+  std::vector<const RankDigest*> chosen;
+  for (const RankDigest& rank : ranks)
+    if (std::ranges::binary_search(wanted, rank.rank)) chosen.push_back(&rank);
+  return chosen;
+}
+
+tl::unexpected<Unavailable> nothing_to_sum(Digests ranks) {
+  for (const RankDigest& rank : ranks)
+    if (std::string why = why_no_device_activity(rank.device_record, rank.rank, ranks.size()); !why.empty())
+      return no_device_work(std::move(why));
+  return no_device_work(std::string{});
+}
+
+/// A sum over some of the ranks would be wrong.
+tl::unexpected<Unavailable> no_part(const RankDigest& rank, std::string_view subject) {
+  return unavailable(format(
+      "the digest of rank {} lacks {}, or was written by a newer version of rankscope; open the recording instead",
+      rank.rank.value, subject));
+}
+
+/// The end of the first step of the rank in the time of its digest; nothing if none of the steps of the job are its.
+std::optional<RunTime> first_step_end(const StepsPart& part, const Section<StepsSection>& all_steps) {
+  if (!all_steps || windows_of(*all_steps, part.rank).empty()) return std::nullopt;
+  return part.windows.front().window.end;
+}
+
+}  // namespace
+
+StepsResult steps_from(Digests ranks, const ClockTrust& clocks, const ReportOptions& options) {
+  std::vector<StepsPart> parts;
+  for (const RankDigest& rank : ranks) parts.push_back(rank.steps);
+  return find_steps(parts, clocks, options);
+}
+
+Section<KernelsSection> kernels_from(Digests ranks, const Section<StepsSection>& steps, const ReportOptions& options) {
+  if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
+  const auto chosen = digests_to_sum(ranks, steps, options);
+  if (chosen.empty()) return nothing_to_sum(ranks);
+  KernelMerge merge;
+  for (const RankDigest* rank : chosen) {
+    if (!rank->kernels) return no_part(*rank, "kernels");
+    merge.add(counted_rank(rank->steps, steps), *rank->kernels);
+  }
+  return std::move(merge).finish();
+}
+
+Section<CopiesSection> copies_from(Digests ranks, const Section<StepsSection>& steps,
+                                   const Section<StepsSection>& all_steps, const ReportOptions& options) {
+  if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
+  const auto chosen = digests_to_sum(ranks, steps, options);
+  if (chosen.empty()) return nothing_to_sum(ranks);
+  CopiesMerge merge;
+  for (const RankDigest* rank : chosen) {
+    if (!rank->copies) return no_part(*rank, "copies");
+    merge.add(counted_rank(rank->steps, steps), *rank->copies, first_step_end(rank->steps, all_steps));
+  }
+  return std::move(merge).finish();
+}
+
+}  // namespace rankscope::analyzer
