@@ -21,7 +21,7 @@ namespace rankscope::analyzer {
 namespace {
 
 using testing::run_of;
-using Texts = std::vector<std::string>;
+using RankTexts = std::vector<std::string>;
 
 /// What a rank did, as text of a run of its own: five steps of kernels, communication, copies and calls, all of lengths
 /// that differ between ranks and steps. Links name spans by their order in the text.
@@ -67,7 +67,7 @@ std::string with_steps_as(std::string_view kind, std::string text) {
 }
 
 /// One run of all of them. Links are numbered anew.
-std::string whole_text(const Texts& ranks) {
+std::string whole_text(const RankTexts& ranks) {
   std::string text;
   std::size_t spans = 0;
   for (const std::string& rank : ranks) {
@@ -145,7 +145,7 @@ Three by_digests(const Run& run, const DigestSet& set, const ReportOptions& opti
                copies_from(set.ranks(), steps.section, steps.all, options), options);
 }
 
-DigestSet set_of(const Texts& digests) {
+DigestSet set_of(const RankTexts& digests) {
   DigestSet set;
   for (std::size_t i = 0; i < digests.size(); ++i) {
     const auto added = set.add(format("{}.rsd", i), digests[i]);
@@ -154,9 +154,9 @@ DigestSet set_of(const Texts& digests) {
   return set;
 }
 
-void expect_the_same(const Texts& ranks, const ReportOptions& options) {
+void expect_the_same(const RankTexts& ranks, const ReportOptions& options) {
   const auto run = run_of(whole_text(ranks));
-  Texts digests;
+  RankTexts digests;
   for (const std::string& rank : ranks) digests.push_back(digest_of(rank));
   const Three whole = by_run(*run, options);
   expect_equal(by_digests(*run, set_of(digests), options), whole, "one file for each rank");
@@ -165,7 +165,7 @@ void expect_the_same(const Texts& ranks, const ReportOptions& options) {
   expect_equal(by_digests(*run, set_of({digest_of(whole_text(ranks))}), options), whole, "all ranks in one file");
 }
 
-const Texts four_ranks{rank_text(0), rank_text(1), rank_text(2), rank_text(3)};
+const RankTexts four_ranks{rank_text(0), rank_text(1), rank_text(2), rank_text(3)};
 
 TEST(Digest, OfEachRankGivesTheSectionsOfTheWholeRun) { expect_the_same(four_ranks, {}); }
 
@@ -185,14 +185,14 @@ TEST(Digest, HoldsWhatIsAskedForLater) {
 }
 
 TEST(Digest, OfARankThatHasOtherStepsGivesTheSame) {
-  Texts ranks = four_ranks;
+  RankTexts ranks = four_ranks;
   const std::size_t at = ranks[2].find("step index=4");
   ranks[2].replace(at, 12, "step index=5");  // a gap: the others have no step 5
   expect_the_same(ranks, {});
 }
 
 TEST(Digest, OfRanksWithoutStepsGivesTheSame) {
-  Texts ranks = four_ranks;
+  RankTexts ranks = four_ranks;
   ranks[1] = with_steps_as("data", ranks[1]);
   expect_the_same(ranks, {});
   for (std::string& rank : ranks) rank = with_steps_as("data", rank);
@@ -200,7 +200,7 @@ TEST(Digest, OfRanksWithoutStepsGivesTheSame) {
 }
 
 TEST(Digest, OfStepsThatARankMarksByRangesGivesTheSame) {
-  Texts ranks = four_ranks;
+  RankTexts ranks = four_ranks;
   ranks[1] = with_steps_as("user", ranks[1]);
   expect_the_same(ranks, {});
   for (std::string& rank : ranks) rank = with_steps_as("user", rank);
