@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "copies/merge.h"
+#include "data_loading/merge.h"
 #include "kernels/merge.h"
 #include "rankscope/core/format.h"
 #include "steps/counted_windows.h"
@@ -18,12 +19,13 @@ namespace {
 
 using Digests = std::span<const RankDigest>;
 
-/// Of the ranks asked for that have an accelerator, those whose numbers may be summed.
+/// Of the ranks asked for, those whose numbers may be summed.
 std::vector<const RankDigest*> digests_to_sum(Digests ranks, const Section<StepsSection>& steps,
-                                              const ReportOptions& options) {
+                                              const ReportOptions& options, Among among) {
   std::vector<RankId> wanted;
   for (const RankDigest& rank : ranks)
-    if (is_asked_for(options, rank.rank) && rank.device_record.has_accelerator) wanted.push_back(rank.rank);
+    if (is_asked_for(options, rank.rank) && (among == Among::all_ranks || rank.device_record.has_accelerator))
+      wanted.push_back(rank.rank);
   wanted = ranks_to_sum(std::move(wanted), steps);
   std::vector<const RankDigest*> chosen;
   for (const RankDigest& rank : ranks)
@@ -61,7 +63,7 @@ StepsResult steps_from(Digests ranks, const ClockTrust& clocks, const ReportOpti
 
 Section<KernelsSection> kernels_from(Digests ranks, const Section<StepsSection>& steps, const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
-  const auto chosen = digests_to_sum(ranks, steps, options);
+  const auto chosen = digests_to_sum(ranks, steps, options, Among::accelerators);
   if (chosen.empty()) return nothing_to_sum(ranks);
   KernelMerge merge;
   for (const RankDigest* rank : chosen) {
@@ -74,12 +76,23 @@ Section<KernelsSection> kernels_from(Digests ranks, const Section<StepsSection>&
 Section<CopiesSection> copies_from(Digests ranks, const Section<StepsSection>& steps,
                                    const Section<StepsSection>& all_steps, const ReportOptions& options) {
   if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
-  const auto chosen = digests_to_sum(ranks, steps, options);
+  const auto chosen = digests_to_sum(ranks, steps, options, Among::accelerators);
   if (chosen.empty()) return nothing_to_sum(ranks);
   CopiesMerge merge;
   for (const RankDigest* rank : chosen) {
     if (!rank->copies) return no_part(*rank, "copies");
     merge.add(counted_rank(rank->steps, steps), *rank->copies, first_step_end(rank->steps, all_steps));
+  }
+  return std::move(merge).finish();
+}
+
+Section<DataLoadingSection> data_loading_from(Digests ranks, const Section<StepsSection>& steps,
+                                              const ReportOptions& options) {
+  if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
+  DataLoadingMerge merge;
+  for (const RankDigest* rank : digests_to_sum(ranks, steps, options, Among::all_ranks)) {
+    if (!rank->data_loading) return no_part(*rank, "data loading");
+    merge.add(rank->rank, counted_rank(rank->steps, steps).windows, *rank->data_loading);
   }
   return std::move(merge).finish();
 }

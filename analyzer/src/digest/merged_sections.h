@@ -6,6 +6,7 @@
 #include "clocks/clock_trust.h"
 #include "digest/rank_digest.h"
 #include "rankscope/analyzer/copies/section.h"
+#include "rankscope/analyzer/data_loading/section.h"
 #include "rankscope/analyzer/kernels/section.h"
 #include "rankscope/analyzer/options.h"
 #include "rankscope/analyzer/steps/section.h"
@@ -23,5 +24,8 @@ namespace rankscope::analyzer {
 /// `all_steps` as in tabulate_copies().
 [[nodiscard]] Section<CopiesSection> copies_from(std::span<const RankDigest> ranks, const Section<StepsSection>& steps,
                                                  const Section<StepsSection>& all_steps, const ReportOptions& options);
+[[nodiscard]] Section<DataLoadingSection> data_loading_from(std::span<const RankDigest> ranks,
+                                                            const Section<StepsSection>& steps,
+                                                            const ReportOptions& options);
 
 }  // namespace rankscope::analyzer

@@ -16,6 +16,7 @@ RankDigest Digester::of(std::size_t row) {
   const TimeCells cells{made.steps.recorded, made.steps.windows};
   made.kernels = kernels_.of(made.rank, cells);
   made.copies = copies_.of(made.rank, cells);
+  made.data_loading = local_data_loading(run_, made.rank);
   return made;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "copies/local.h"
+#include "data_loading/local.h"
 #include "kernels/local.h"
 #include "rankscope/core/digest/digest_file.h"
 #include "split/device_record.h"
@@ -20,6 +21,7 @@ struct RankDigest {
   DeviceRecordPart device_record;
   std::optional<KernelsPart> kernels;
   std::optional<CopiesPart> copies;
+  std::optional<DataLoadingPart> data_loading;
   bool operator==(const RankDigest&) const = default;
 };
 

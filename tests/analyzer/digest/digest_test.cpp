@@ -10,6 +10,7 @@
 #include "analyzer/lines_of.h"
 #include "analyzer/synthetic_run.h"
 #include "copies/parts.h"
+#include "data_loading/parts.h"
 #include "digest/digest_set.h"
 #include "digest/merged_sections.h"
 #include "kernels/parts.h"
@@ -28,7 +29,8 @@ using RankTexts = std::vector<std::string>;
 std::string rank_text(std::int64_t rank) {
   std::string text = format(
       "@rank {0} pid={1} host=n0 recorded=0:7000\n@lane {0} main kind=thread number=1\n"
-      "@lane {0} s7 kind=stream number=7 device=0\n@lane {0} s9 kind=stream number=9 device=0\n",
+      "@lane {0} s7 kind=stream number=7 device=0\n@lane {0} s9 kind=stream number=9 device=0\n"
+      "@lane {0} loader kind=thread number=2\n",
       rank, 10 + rank);
   int spans = 0;
   const auto span = [&](std::string_view kind, std::int64_t begin, std::int64_t ns, std::string_view rest) {
@@ -47,6 +49,8 @@ std::string rank_text(std::int64_t rank) {
                           format("\"Memcpy HtoD (Pageable -> Device)\" bytes={} lane=s9", 4'000 + more));
     text += format("@link launch {} {}\n", call, copy);
     span("runtime", begin + 320, 100 + more, "cudaStreamSynchronize lane=main");
+    span("data", begin + 520, 40 + more, "next_batch lane=main");
+    span("loader", begin + 300, 250, "load lane=loader");
     if (step != 2) span("runtime", begin + 600, 30, "cudaFree lane=main");
     span("compute", begin + 40, 200, "ampere_sgemm_128x64_nn lane=s7 grid=@\"[108,1,1]\" block=@\"[256,1,1]\"");
     span("compute", begin + 250, 100 + more, "ampere_sgemm_128x64_nn lane=s7 grid=@\"[54,1,1]\"");
@@ -101,17 +105,19 @@ std::string digest_of(std::string_view text) {
   return out.take();
 }
 
-/// Three sections as the JSON report has them.
-struct Three {
+/// Sections as the JSON report has them.
+struct Sections {
   std::string steps;
   std::string kernels;
   std::string copies;
+  std::string data_loading;
 };
 
-void expect_equal(const Three& found, const Three& whole, std::string_view what) {
+void expect_equal(const Sections& found, const Sections& whole, std::string_view what) {
   EXPECT_EQ(found.steps, whole.steps) << what;
   EXPECT_EQ(found.kernels, whole.kernels) << what;
   EXPECT_EQ(found.copies, whole.copies) << what;
+  EXPECT_EQ(found.data_loading, whole.data_loading) << what;
 }
 
 template <class T>
@@ -119,30 +125,38 @@ std::string json_text(const Section<T>& section, auto json) {
   return section ? json(*section).dump(2) : "unavailable: " + section.error().why;
 }
 
-Three three(const StepsResult& steps, const Section<KernelsSection>& kernels, const Section<CopiesSection>& copies,
-            const ReportOptions& options) {
-  const auto all_steps = [](const StepsSection& section) {
+std::string steps_text_of(const Section<StepsSection>& steps) {
+  return json_text(steps, [](const StepsSection& section) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const Step& step : section.steps) list.push_back(step_json(step));
     list.push_back({section.source, section.median_ns, section.mean_ns, section.leftovers_ns, section.windows.size()});
     return list;
-  };
-  return {json_text(steps.section, all_steps),
-          json_text(kernels, [&](const KernelsSection& section) { return kernels_json(section, options); }),
-          json_text(copies, [&](const CopiesSection& section) { return copies_json(section, options); })};
+  });
 }
 
-Three by_run(const Run& run, const ReportOptions& options) {
+std::string kernels_text(const Section<KernelsSection>& kernels, const ReportOptions& options) {
+  return json_text(kernels, [&](const KernelsSection& section) { return kernels_json(section, options); });
+}
+
+std::string copies_text(const Section<CopiesSection>& copies, const ReportOptions& options) {
+  return json_text(copies, [&](const CopiesSection& section) { return copies_json(section, options); });
+}
+
+std::string loading_text(const Section<DataLoadingSection>& loading) { return json_text(loading, data_loading_json); }
+
+Sections by_run(const Run& run, const ReportOptions& options) {
   const StepsResult steps = find_steps(run, ClockTrust(run), options);
-  return three(steps, tabulate_kernels(run, steps.section, options),
-               tabulate_copies(run, steps.section, steps.all, options), options);
+  return {steps_text_of(steps.section), kernels_text(tabulate_kernels(run, steps.section, options), options),
+          copies_text(tabulate_copies(run, steps.section, steps.all, options), options),
+          loading_text(find_data_loading(run, steps.section, options))};
 }
 
 /// `run` gives nothing but the trust in its clocks.
-Three by_digests(const Run& run, const DigestSet& set, const ReportOptions& options) {
+Sections by_digests(const Run& run, const DigestSet& set, const ReportOptions& options) {
   const StepsResult steps = steps_from(set.ranks(), ClockTrust(run), options);
-  return three(steps, kernels_from(set.ranks(), steps.section, options),
-               copies_from(set.ranks(), steps.section, steps.all, options), options);
+  return {steps_text_of(steps.section), kernels_text(kernels_from(set.ranks(), steps.section, options), options),
+          copies_text(copies_from(set.ranks(), steps.section, steps.all, options), options),
+          loading_text(data_loading_from(set.ranks(), steps.section, options))};
 }
 
 DigestSet set_of(const RankTexts& digests) {
@@ -158,7 +172,7 @@ void expect_the_same(const RankTexts& ranks, const ReportOptions& options) {
   const auto run = run_of(whole_text(ranks));
   RankTexts digests;
   for (const std::string& rank : ranks) digests.push_back(digest_of(rank));
-  const Three whole = by_run(*run, options);
+  const Sections whole = by_run(*run, options);
   expect_equal(by_digests(*run, set_of(digests), options), whole, "one file for each rank");
   std::ranges::reverse(digests);
   expect_equal(by_digests(*run, set_of(digests), options), whole, "the same files in another order");
