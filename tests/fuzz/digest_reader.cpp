@@ -95,6 +95,7 @@ void merge(const RankDigest& rank) {
   for (const auto* section : {&steps.section, &steps.all}) {
     static_cast<void>(kernels_from(alone, *section, {}));
     static_cast<void>(copies_from(alone, *section, steps.all, {}));
+    static_cast<void>(launches_from(alone, *section, {}));
     if (are_disjoint(rank.steps.windows)) static_cast<void>(data_loading_from(alone, *section, {}));
   }
 }

@@ -12,7 +12,14 @@ namespace rankscope::analyzer {
 namespace {
 
 /// Numbers of parts in files: append only.
-enum class PartNumber : std::uint16_t { steps = 1, device_record = 2, kernels = 3, copies = 4, data_loading = 5 };
+enum class PartNumber : std::uint16_t {
+  steps = 1,
+  device_record = 2,
+  kernels = 3,
+  copies = 4,
+  data_loading = 5,
+  launches = 6
+};
 
 /// How a part is stored. A version that changes what the bytes mean is a new version; `read` is given the bytes of the
 /// version of the row only, until an older one is kept readable.
@@ -70,6 +77,16 @@ constexpr std::array part_rows{
                   if (rank.data_loading) write_part(out, *rank.data_loading);
                 },
             .read = [](digest::PartReader& in, RankDigest& rank) { rank.data_loading = read_data_loading_part(in); }},
+    PartRow{.number = PartNumber::launches,
+            .version = 1,
+            .name = "launches",
+            .required = false,
+            .write =
+                [](const RankDigest& rank, digest::PartWriter& out) {
+                  if (rank.launches) write_part(out, *rank.launches);
+                },
+            .read = [](digest::PartReader& in,
+                       RankDigest& rank) { rank.launches = read_launches_part(in, cells_of(rank)); }},
 };
 
 using Blocks = std::map<std::uint16_t, digest::Block>;  // of one rank, by part

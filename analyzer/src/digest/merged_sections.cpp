@@ -9,6 +9,7 @@
 #include "copies/merge.h"
 #include "data_loading/merge.h"
 #include "kernels/merge.h"
+#include "launches/merge.h"
 #include "rankscope/core/format.h"
 #include "steps/counted_windows.h"
 #include "steps/parts.h"
@@ -53,6 +54,13 @@ std::optional<RunTime> first_step_end(const StepsPart& part, const Section<Steps
   return part.windows.front().window.end;
 }
 
+/// In any rank of the run, asked for or not; parts that are missing have none.
+Launches launches_recorded(Digests ranks) {
+  const bool any =
+      std::ranges::any_of(ranks, [](const RankDigest& rank) { return rank.launches && rank.launches->any_launch; });
+  return any ? Launches::recorded : Launches::none_recorded;
+}
+
 }  // namespace
 
 StepsResult steps_from(Digests ranks, const ClockTrust& clocks, const ReportOptions& options) {
@@ -95,6 +103,22 @@ Section<DataLoadingSection> data_loading_from(Digests ranks, const Section<Steps
     merge.add(rank->rank, counted_rank(rank->steps, steps).windows, *rank->data_loading);
   }
   return std::move(merge).finish();
+}
+
+Section<LaunchesSection> launches_from(Digests ranks, const Section<StepsSection>& steps,
+                                       const ReportOptions& options) {
+  if (std::string why = why_nothing_counts(steps, options); !why.empty()) return unavailable(std::move(why));
+  const auto counts = [&](const RankDigest& rank) {
+    return rank.device_record.has_accelerator && is_asked_for(options, rank.rank);
+  };
+  if (std::ranges::none_of(ranks, counts)) return nothing_to_sum(ranks);
+  LaunchesMerge merge;
+  for (const RankDigest& rank : ranks) {
+    if (!counts(rank)) continue;
+    if (!rank.launches) return no_part(rank, "launches");
+    merge.add(counted_rank(rank.steps, steps), *rank.launches);
+  }
+  return std::move(merge).finish(why_no_launches(launches_recorded(ranks)));
 }
 
 }  // namespace rankscope::analyzer

@@ -8,6 +8,7 @@
 #include "rankscope/analyzer/copies/section.h"
 #include "rankscope/analyzer/data_loading/section.h"
 #include "rankscope/analyzer/kernels/section.h"
+#include "rankscope/analyzer/launches/section.h"
 #include "rankscope/analyzer/options.h"
 #include "rankscope/analyzer/steps/section.h"
 #include "steps/find.h"
@@ -27,5 +28,7 @@ namespace rankscope::analyzer {
 [[nodiscard]] Section<DataLoadingSection> data_loading_from(std::span<const RankDigest> ranks,
                                                             const Section<StepsSection>& steps,
                                                             const ReportOptions& options);
+[[nodiscard]] Section<LaunchesSection> launches_from(std::span<const RankDigest> ranks,
+                                                     const Section<StepsSection>& steps, const ReportOptions& options);
 
 }  // namespace rankscope::analyzer

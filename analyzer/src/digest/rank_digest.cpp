@@ -6,7 +6,7 @@
 
 namespace rankscope::analyzer {
 
-Digester::Digester(const Run& run) : run_(run), steps_(local_steps(run)), kernels_(run), copies_(run) {}
+Digester::Digester(const Run& run) : run_(run), steps_(local_steps(run)), kernels_(run), copies_(run), launches_(run) {}
 
 RankDigest Digester::of(std::size_t row) {
   RankDigest made;
@@ -17,6 +17,7 @@ RankDigest Digester::of(std::size_t row) {
   made.kernels = kernels_.of(made.rank, cells);
   made.copies = copies_.of(made.rank, cells);
   made.data_loading = local_data_loading(run_, made.rank);
+  made.launches = launches_.of(made.rank, cells);
   return made;
 }
 

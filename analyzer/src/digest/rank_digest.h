@@ -7,6 +7,7 @@
 #include "copies/local.h"
 #include "data_loading/local.h"
 #include "kernels/local.h"
+#include "launches/local.h"
 #include "rankscope/core/digest/digest_file.h"
 #include "split/device_record.h"
 #include "steps/local.h"
@@ -22,6 +23,7 @@ struct RankDigest {
   std::optional<KernelsPart> kernels;
   std::optional<CopiesPart> copies;
   std::optional<DataLoadingPart> data_loading;
+  std::optional<LaunchesPart> launches;
   bool operator==(const RankDigest&) const = default;
 };
 
@@ -37,6 +39,7 @@ class Digester {
   std::vector<StepsPart> steps_;
   LocalKernels kernels_;
   LocalCopies copies_;
+  LocalLaunches launches_;
 };
 
 /// The job as a digest file names it.

@@ -14,6 +14,7 @@
 #include "digest/digest_set.h"
 #include "digest/merged_sections.h"
 #include "kernels/parts.h"
+#include "launches/parts.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "steps/parts.h"
@@ -52,11 +53,13 @@ std::string rank_text(std::int64_t rank) {
     span("data", begin + 520, 40 + more, "next_batch lane=main");
     span("loader", begin + 300, 250, "load lane=loader");
     if (step != 2) span("runtime", begin + 600, 30, "cudaFree lane=main");
+    const int launch = span("runtime", begin + 460, 20, "cudaLaunchKernel lane=main");
     span("compute", begin + 40, 200, "ampere_sgemm_128x64_nn lane=s7 grid=@\"[108,1,1]\" block=@\"[256,1,1]\"");
     span("compute", begin + 250, 100 + more, "ampere_sgemm_128x64_nn lane=s7 grid=@\"[54,1,1]\"");
     span("comm", begin + 300, 150, "ncclDevKernel_AllReduce lane=s9");
     span("memory", begin + 700, 25, "\"Memset (Device)\" lane=s9");
-    span("compute", begin + 900, 140, format("elementwise_{} lane=s7", (rank + step) % 3));  // until the next step
+    const int last = span("compute", begin + 900, 140, format("elementwise_{} lane=s7", (rank + step) % 3));
+    text += format("@link launch {} {}\n", launch, last);  // it ends in the next step
   }
   return text;
 }
@@ -111,6 +114,7 @@ struct Sections {
   std::string kernels;
   std::string copies;
   std::string data_loading;
+  std::string launches;
 };
 
 void expect_equal(const Sections& found, const Sections& whole, std::string_view what) {
@@ -118,6 +122,7 @@ void expect_equal(const Sections& found, const Sections& whole, std::string_view
   EXPECT_EQ(found.kernels, whole.kernels) << what;
   EXPECT_EQ(found.copies, whole.copies) << what;
   EXPECT_EQ(found.data_loading, whole.data_loading) << what;
+  EXPECT_EQ(found.launches, whole.launches) << what;
 }
 
 template <class T>
@@ -144,11 +149,20 @@ std::string copies_text(const Section<CopiesSection>& copies, const ReportOption
 
 std::string loading_text(const Section<DataLoadingSection>& loading) { return json_text(loading, data_loading_json); }
 
+std::string launches_text(const Section<LaunchesSection>& launches) {
+  return json_text(launches, [](const LaunchesSection& section) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const LaunchRow& row : section.rows) list.push_back(launch_json(row));
+    return list;
+  });
+}
+
 Sections by_run(const Run& run, const ReportOptions& options) {
   const StepsResult steps = find_steps(run, ClockTrust(run), options);
   return {steps_text_of(steps.section), kernels_text(tabulate_kernels(run, steps.section, options), options),
           copies_text(tabulate_copies(run, steps.section, steps.all, options), options),
-          loading_text(find_data_loading(run, steps.section, options))};
+          loading_text(find_data_loading(run, steps.section, options)),
+          launches_text(launches_of(run, steps.section, options))};
 }
 
 /// `run` gives nothing but the trust in its clocks.
@@ -156,7 +170,8 @@ Sections by_digests(const Run& run, const DigestSet& set, const ReportOptions& o
   const StepsResult steps = steps_from(set.ranks(), ClockTrust(run), options);
   return {steps_text_of(steps.section), kernels_text(kernels_from(set.ranks(), steps.section, options), options),
           copies_text(copies_from(set.ranks(), steps.section, steps.all, options), options),
-          loading_text(data_loading_from(set.ranks(), steps.section, options))};
+          loading_text(data_loading_from(set.ranks(), steps.section, options)),
+          launches_text(launches_from(set.ranks(), steps.section, options))};
 }
 
 DigestSet set_of(const RankTexts& digests) {
