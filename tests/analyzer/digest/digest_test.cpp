@@ -15,6 +15,7 @@
 #include "digest/merged_sections.h"
 #include "kernels/parts.h"
 #include "launches/parts.h"
+#include "rankscope/analyzer/open.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "steps/parts.h"
@@ -99,14 +100,15 @@ std::string whole_text(const RankTexts& ranks) {
   return text;
 }
 
-std::string digest_of(std::string_view text) {
-  const auto run = run_of(text);
-  digest::DigestWriter out{job_of(*run)};
-  Digester digester{*run};
-  for (std::size_t row = 0; row < run->ranks().size(); ++row) write_digest(digester.of(row), out);
+std::string digest_of_run(const Run& run) {
+  digest::DigestWriter out{job_of(run)};
+  Digester digester{run};
+  for (std::size_t row = 0; row < run.ranks().size(); ++row) write_digest(digester.of(row), out);
   out.commit();
   return out.take();
 }
+
+std::string digest_of(std::string_view text) { return digest_of_run(*run_of(text)); }
 
 /// Sections as the JSON report has them.
 struct Sections {
@@ -241,6 +243,12 @@ TEST(Digest, OfCpuRanksGivesTheSame) {
   expect_the_same({of(0), of(1)}, {});
   const std::string listed = "@rank 0 pid=1 host=n0\n@device 0 0 name=GPU\n0 op 0 50 aten::mm\n";
   expect_the_same({listed, of(1)}, {});
+}
+
+TEST(Digest, OfTheSampleRecordingGivesTheSame) {
+  const auto run = open_run(RANKSCOPE_SAMPLES "/demo.rankscope");
+  ASSERT_TRUE(run) << run.error().message;
+  expect_equal(by_digests(**run, set_of({digest_of_run(**run)}), {}), by_run(**run, {}), "demo");
 }
 
 TEST(Digest, IsTheSameAfterItWasWrittenAndRead) {
