@@ -76,7 +76,7 @@ RunTime first_work(std::span<const Activity> activities) {
   return activities.empty() ? RunTime::max() : activities.front().time.begin;
 }
 
-void take_calls(std::map<CallKey, CallSum> calls, PartTexts& texts, CopiesPart& part) {
+void take_calls(const std::map<CallKey, CallSum>& calls, PartTexts& texts, CopiesPart& part) {
   for (const auto& [key, sum] : calls) {
     CopiesPart::Calls& row = part.calls.emplace_back();
     row.use = key.use;
