@@ -48,10 +48,14 @@ tl::unexpected<Unavailable> no_part(const RankDigest& rank, std::string_view sub
       rank.rank.value, subject));
 }
 
-/// The end of the first step of the rank in the time of its digest; nothing if none of the steps of the job are its.
+/// The end of the first step of the rank that was not thinned out on any rank, in the time of its digest; nothing if
+/// none of the steps of the job are its.
 std::optional<RunTime> first_step_end(const StepsPart& part, const Section<StepsSection>& all_steps) {
-  if (!all_steps || windows_of(*all_steps, part.rank).empty()) return std::nullopt;
-  return part.windows.front().window.end;
+  if (!all_steps) return std::nullopt;
+  const auto steps_of_job = windows_of(*all_steps, part.rank);
+  if (steps_of_job.empty()) return std::nullopt;
+  const auto first = std::ranges::find(part.windows, steps_of_job.front().index, &StepWindow::index);
+  return first == part.windows.end() ? std::nullopt : std::optional{first->window.end};
 }
 
 /// In any rank of the run, asked for or not; parts that are missing have none.

@@ -12,6 +12,7 @@ RankDigest Digester::of(std::size_t row) {
   RankDigest made;
   made.rank = run_.ranks()[row];
   made.steps = steps_[row];
+  for (StepWindow& step : made.steps.windows) step.sums = SpanId::none();  // a span of this run only
   made.device_record = local_device_record(run_, made.rank);
   const TimeCells cells{made.steps.recorded, made.steps.windows};
   made.kernels = kernels_.of(made.rank, cells);

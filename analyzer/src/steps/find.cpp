@@ -126,17 +126,17 @@ constexpr const char* no_common_sums =
     "steps were thinned out while the job ran (record --keep), and the ranks have no step in common";
 constexpr const char* only_sums = "the events of all steps were thinned out while the job ran (record --keep)";
 
-/// The first step of which no rank has sums only; nothing if no step was thinned out.
-std::optional<std::int64_t> first_full_step(std::span<const StepWindow> windows) {
-  std::optional<std::int64_t> first;
+/// The last step of which any rank has sums only; nothing if no step was thinned out.
+std::optional<std::int64_t> last_thinned_step(std::span<const StepWindow> windows) {
+  std::optional<std::int64_t> last;
   for (const StepWindow& window : windows)
-    if (window.thinned) first = std::max(first.value_or(window.index + 1), window.index + 1);
-  return first;
+    if (window.thinned) last = std::max(last.value_or(window.index), window.index);
+  return last;
 }
 
-/// Leaves the steps out that come before.
-void begin_with(std::int64_t first, AllWindows& all) {
-  std::erase_if(all.windows, [first](const StepWindow& window) { return window.index < first; });
+/// Leaves the steps up to that one out.
+void begin_behind(std::int64_t last, AllWindows& all) {
+  std::erase_if(all.windows, [last](const StepWindow& window) { return window.index <= last; });
   const auto before = all.ranks_with_steps.size();
   std::erase_if(all.ranks_with_steps, [&](RankId rank) {
     return std::ranges::find(all.windows, rank, &StepWindow::rank) == all.windows.end();
@@ -209,10 +209,10 @@ StepsResult find_steps(std::span<const StepsPart> parts, const ClockTrust& clock
     return result;
   }
   Joining joining{source, clocks, !options.include_warm_up};
-  if (const auto first = first_full_step(all.windows)) {
+  if (const auto last = last_thinned_step(all.windows)) {
     result.with_thinned = join_with_thinned(all, joining);
     if (!result.with_thinned) result.why_no_thinned = no_common_sums;
-    begin_with(*first, all);
+    begin_behind(*last, all);
     joining.marks_warm_up = false;  // the first of them is not the first of the job
     if (all.windows.empty()) {
       result.section = result.all = unavailable(only_sums);

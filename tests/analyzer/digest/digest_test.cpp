@@ -74,6 +74,13 @@ std::string with_steps_as(std::string_view kind, std::string text) {
   return text;
 }
 
+/// The text of a rank, one of whose steps was thinned out.
+std::string with_thinned_step(std::int64_t step, std::string text) {
+  const std::string mark = format("step index={}", step);
+  text.insert(text.find(mark) + mark.size(), " thinned=1");
+  return text;
+}
+
 /// One run of all of them. Links are numbered anew.
 std::string whole_text(const RankTexts& ranks) {
   std::string text;
@@ -113,6 +120,7 @@ std::string digest_of(std::string_view text) { return digest_of_run(*run_of(text
 /// Sections as the JSON report has them.
 struct Sections {
   std::string steps;
+  std::string with_thinned;
   std::string kernels;
   std::string copies;
   std::string data_loading;
@@ -121,6 +129,7 @@ struct Sections {
 
 void expect_equal(const Sections& found, const Sections& whole, std::string_view what) {
   EXPECT_EQ(found.steps, whole.steps) << what;
+  EXPECT_EQ(found.with_thinned, whole.with_thinned) << what;
   EXPECT_EQ(found.kernels, whole.kernels) << what;
   EXPECT_EQ(found.copies, whole.copies) << what;
   EXPECT_EQ(found.data_loading, whole.data_loading) << what;
@@ -139,6 +148,10 @@ std::string steps_text_of(const Section<StepsSection>& steps) {
     list.push_back({section.source, section.median_ns, section.mean_ns, section.leftovers_ns, section.windows.size()});
     return list;
   });
+}
+
+std::string thinned_text_of(const StepsResult& steps) {
+  return steps.with_thinned ? steps_text_of(*steps.with_thinned) : steps.why_no_thinned;
 }
 
 std::string kernels_text(const Section<KernelsSection>& kernels, const ReportOptions& options) {
@@ -161,7 +174,9 @@ std::string launches_text(const Section<LaunchesSection>& launches) {
 
 Sections by_run(const Run& run, const ReportOptions& options) {
   const StepsResult steps = find_steps(run, ClockTrust(run), options);
-  return {steps_text_of(steps.section), kernels_text(tabulate_kernels(run, steps.section, options), options),
+  return {steps_text_of(steps.section),
+          thinned_text_of(steps),
+          kernels_text(tabulate_kernels(run, steps.section, options), options),
           copies_text(tabulate_copies(run, steps.section, steps.all, options), options),
           loading_text(find_data_loading(run, steps.section, options)),
           launches_text(launches_of(run, steps.section, options))};
@@ -170,7 +185,9 @@ Sections by_run(const Run& run, const ReportOptions& options) {
 /// `run` gives nothing but the trust in its clocks.
 Sections by_digests(const Run& run, const DigestSet& set, const ReportOptions& options) {
   const StepsResult steps = steps_from(set.ranks(), ClockTrust(run), options);
-  return {steps_text_of(steps.section), kernels_text(kernels_from(set.ranks(), steps.section, options), options),
+  return {steps_text_of(steps.section),
+          thinned_text_of(steps),
+          kernels_text(kernels_from(set.ranks(), steps.section, options), options),
           copies_text(copies_from(set.ranks(), steps.section, steps.all, options), options),
           loading_text(data_loading_from(set.ranks(), steps.section, options)),
           launches_text(launches_from(set.ranks(), steps.section, options))};
@@ -238,6 +255,16 @@ TEST(Digest, OfStepsThatARankMarksByRangesGivesTheSame) {
   expect_the_same(ranks, {});
 }
 
+TEST(Digest, OfThinnedStepsGivesTheSame) {
+  RankTexts ranks = four_ranks;
+  for (std::string& rank : ranks) rank = with_thinned_step(0, std::move(rank));
+  expect_the_same(ranks, {});
+  ranks[2] = with_thinned_step(1, std::move(ranks[2]));  // step 1 of the others has events, which do not count
+  expect_the_same(ranks, {});
+  for (const std::int64_t step : {1, 2, 3, 4}) ranks[1] = with_thinned_step(step, std::move(ranks[1]));
+  expect_the_same(ranks, {});
+}
+
 TEST(Digest, OfCpuRanksGivesTheSame) {
   const auto of = [](std::uint32_t rank) { return format("@rank {0} pid={0} host=n0\n{0} op 0 50 aten::mm\n", rank); };
   expect_the_same({of(0), of(1)}, {});
@@ -252,7 +279,7 @@ TEST(Digest, OfTheSampleRecordingGivesTheSame) {
 }
 
 TEST(Digest, IsTheSameAfterItWasWrittenAndRead) {
-  const auto run = run_of(whole_text(four_ranks));
+  const auto run = run_of(whole_text({rank_text(0), with_thinned_step(0, rank_text(1))}));
   Digester digester{*run};
   digest::DigestWriter out{job_of(*run)};
   std::vector<RankDigest> made;
@@ -267,6 +294,8 @@ TEST(Digest, IsTheSameAfterItWasWrittenAndRead) {
   const auto read = read_digests(*file);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(*read, made);
+  EXPECT_TRUE(read->at(1).steps.windows.front().thinned);
+  EXPECT_FALSE(read->at(1).steps.windows.front().sums.is_set()) << "a digest has no spans";
 }
 
 TEST(Digest, WithoutAPartSaysSoAndAsksForTheRecording) {
