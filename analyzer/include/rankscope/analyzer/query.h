@@ -27,13 +27,14 @@ struct QueryAnswer {
 /// time.
 class QueryDatabase {
  public:
-  /// `unreadable` for damaged recordings; `usage` if it was cancelled.
+  /// `unreadable` for damaged recordings; `cannot_write` if it was cancelled.
   [[nodiscard]] static Result<std::shared_ptr<QueryDatabase>> of(const Run& run, const Progress& progress);
   ~QueryDatabase();
   QueryDatabase(const QueryDatabase&) = delete;
   QueryDatabase& operator=(const QueryDatabase&) = delete;
 
-  /// One statement that reads; `usage` with SQLite's words where it is wrong, or where it was stopped.
+  /// One statement that reads; `usage` with SQLite's words where it is wrong, or where it was stopped. `selection` is
+  /// only looked at if the statement may read the table of this name.
   [[nodiscard]] Result<QueryAnswer> ask(std::string_view sql, std::span<const SpanId> selection, std::size_t most_rows,
                                         const std::stop_token& stop);
 

@@ -1,6 +1,5 @@
 #include "rankscope/gui/models/query/query_model.h"
 
-#include <QLocale>
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +9,26 @@
 #include "rankscope/gui/models/base/words.h"
 
 namespace rankscope::gui {
+namespace {
+
+/// Of an area, events that start in it. There may be millions.
+std::vector<SpanId> selected_events(const Run& run, const std::optional<Area>& area, std::optional<SpanId> selection) {
+  std::vector<SpanId> events;
+  if (!area) {
+    if (selection) events.push_back(*selection);
+    return events;
+  }
+  const auto begin_of = [](const Span& span) { return span.time.begin; };
+  for (const LaneId lane : area->lanes) {
+    const auto spans = run.spans_of(run.lane(lane));
+    for (auto at = std::ranges::lower_bound(spans, area->time.begin, {}, begin_of);
+         at != spans.end() && at->time.begin < area->time.end; ++at)
+      events.push_back(run.id_of(*at));
+  }
+  return events;
+}
+
+}  // namespace
 
 QueryModel::QueryModel(Session& session, QObject* parent) : QAbstractTableModel(parent), session_(session) {
   connect(&session, &Session::runOpened, this, &QueryModel::forget);
@@ -17,6 +36,7 @@ QueryModel::QueryModel(Session& session, QObject* parent) : QAbstractTableModel(
 
 void QueryModel::forget() {
   job_.cancel();
+  busy_ = false;
   tables_.reset();
   beginResetModel();
   answer_ = {};
@@ -30,56 +50,39 @@ void QueryModel::say(const QString& summary, bool is_wrong) {
   Q_EMIT answered();
 }
 
-/// Of a range, events that start in it.
-std::vector<SpanId> QueryModel::selected_events() const {
-  const Run& run = *session_.run();
-  std::vector<SpanId> events;
-  if (!session_.area()) {
-    if (session_.selection()) events.push_back(*session_.selection());
-    return events;
-  }
-  const TimeRange time = session_.area()->time;
-  const auto begin_of = [](const Span& span) { return span.time.begin; };
-  for (const LaneId lane : session_.area()->lanes) {
-    const auto spans = run.spans_of(run.lane(lane));
-    for (auto at = std::ranges::lower_bound(spans, time.begin, {}, begin_of);
-         at != spans.end() && at->time.begin < time.end; ++at)
-      events.push_back(run.id_of(*at));
-  }
-  return events;
-}
-
 void QueryModel::ask(const QString& sql) {
   const auto& run = session_.run();
   if (run == nullptr) return say(tr("Open a recording to query its tables."), true);
   const bool known = tables_ != nullptr && tables_->run == run;
   if (!known) tables_ = std::make_shared<Tables>(Tables{run, nullptr});
-  say(known ? tr("Running...") : tr("Making the tables..."), false);
-  job_.start([this, tables = tables_, text = sql.toStdString(),
-              selection = selected_events()](const std::stop_token& stop) -> LatestJob::Delivery {
+  busy_ = true;
+  say(known ? tr("Running...") : tr("Creating the tables..."), false);
+  job_.start([this, tables = tables_, text = sql.toStdString(), area = session_.area(),
+              selection = session_.selection()](const std::stop_token& stop) -> LatestJob::Delivery {
     if (tables->database == nullptr) {
       auto made = analyzer::QueryDatabase::of(*tables->run, [&stop](double) { return !stop.stop_requested(); });
       if (!made) return [this, error = made.error()] { take(tl::unexpected{error}); };
       tables->database = *std::move(made);
     }
-    auto answer = tables->database->ask(text, selection, most_rows, stop);
+    auto answer = tables->database->ask(text, selected_events(*tables->run, area, selection), most_rows, stop);
     return [this, answer = std::move(answer)] { take(answer); };
   });
 }
 
 void QueryModel::stop() {
-  if (!job_.busy()) return;
+  if (!std::exchange(busy_, false)) return;
   job_.cancel();
   say(tr("The query was stopped."), false);
 }
 
 void QueryModel::take(const Result<analyzer::QueryAnswer>& answer) {
+  busy_ = false;
   beginResetModel();
   answer_ = answer ? *answer : analyzer::QueryAnswer{};
   endResetModel();
   if (!answer) return say(qt_text(answer.error().message), true);
   const QString count = qt_text(counted(answer_.rows.size(), "row"));
-  say(answer_.cut ? tr("The first %1; the query has more.").arg(count) : count, false);
+  say(answer_.cut ? tr("Only the first %1 are shown.").arg(count) : count, false);
 }
 
 int QueryModel::rowCount(const QModelIndex& parent) const {

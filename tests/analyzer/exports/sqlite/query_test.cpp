@@ -60,6 +60,20 @@ TEST(Query, RefusesWhatDoesNotOnlyRead) {
   EXPECT_THAT(why("  "), HasSubstr("type a query"));
   EXPECT_NE(why("ATTACH DATABASE ':memory:' AS other"), "nothing");
   EXPECT_EQ(why("SELECT 1;  "), "nothing");
+  EXPECT_EQ(why("SELECT 1; -- of all ranks"), "nothing");
+}
+
+TEST(Query, RefusesWhatWouldStandInTheWayOfTheNextOne) {
+  const auto database = database_of(kernels);
+  const std::vector<SpanId> selection{SpanId{0}};
+  for (const char* const sql : {"BEGIN", "SAVEPOINT here", "PRAGMA query_only = OFF"}) {
+    const auto refused = database->ask(sql, {}, 10, {});
+    ASSERT_FALSE(refused) << sql;
+    EXPECT_THAT(refused.error().message, HasSubstr("use SELECT")) << sql;
+    const auto next = database->ask("SELECT span_id FROM Selection", selection, 10, {});
+    ASSERT_TRUE(next) << sql << ": " << next.error().message;
+    EXPECT_EQ(next->rows.size(), 1U) << "the name of a table is in any case";
+  }
 }
 
 TEST(Query, CanBeStopped) {

@@ -36,7 +36,8 @@ class QueryModel : public QAbstractTableModel {
   /// selected range on its lanes.
   void ask(const QString& sql);
   void stop();
-  [[nodiscard]] bool busy() const { return job_.busy(); }
+  /// An answer is waited for.
+  [[nodiscard]] bool busy() const { return busy_; }
   /// "12 rows", what is wrong with the query, or what is being waited for; empty before the first.
   [[nodiscard]] QString summary() const { return summary_; }
   [[nodiscard]] bool is_wrong() const { return is_wrong_; }
@@ -55,7 +56,6 @@ class QueryModel : public QAbstractTableModel {
   void forget();
   void take(const Result<analyzer::QueryAnswer>& answer);
   void say(const QString& summary, bool is_wrong);
-  [[nodiscard]] std::vector<SpanId> selected_events() const;
 
   /// Shared with the work in the background, which makes it.
   struct Tables {
@@ -68,6 +68,7 @@ class QueryModel : public QAbstractTableModel {
   analyzer::QueryAnswer answer_;
   QString summary_;
   bool is_wrong_ = false;
+  bool busy_ = false;
   LatestJob job_;
 };
 
