@@ -77,6 +77,12 @@ std::string lane_title(const Run& run, const Lane& lane) {
   return std::string{name};
 }
 
+std::string_view shared_title(std::string_view title) {
+  for (const std::string_view addition : {" · ", " (NCCL)", " (communication)"})
+    title = title.substr(0, title.find(addition));
+  return title;
+}
+
 std::string counter_title(std::string_view counter) {
   std::string front;  // "GPU 0 "
   if (counter.starts_with(gpu))

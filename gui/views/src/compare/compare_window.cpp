@@ -102,6 +102,9 @@ TimelineView* CompareWindow::add_run(const QString& label, Session& session, QWi
           [this, timeline] { show_command_palette(*this, timeline->actions()); });
   connect(timeline, &TimelineView::trackSearchRequested, this, [this] { ranks_->setFocus(); });
   connect(timeline, &TimelineView::ranksChosen, this, &CompareWindow::choose_ranks);
+  connect(timeline, &TimelineView::lanesChosen, this, [this](const QString& lanes) {
+    for (TimelineView* const one : {timeline_a_, timeline_b_}) one->model().choose_lanes(lanes.toStdString());
+  });
   connect(timeline, &TimelineView::pictureRequested, this, &CompareWindow::ask_for_picture);
   connect(timeline, &TimelineView::searchRequested, this, [this, timeline] {
     searched_ = timeline;

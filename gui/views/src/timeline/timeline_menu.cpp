@@ -5,11 +5,13 @@
 
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/timeline/lane_names.h"
 #include "timeline/timeline_state.h"
 
 namespace rankscope::gui {
 
-/// Acts on what is under the mouse: an event is selected first, so that all its commands are about it.
+/// Acts on what is under the mouse: an event is selected first, so that all its commands are about it. Another run has
+/// other events and lanes.
 void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
   if (model_->facts() == nullptr) return event->ignore();
   const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
@@ -17,6 +19,7 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
   auto* const menu = new QMenu(this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->setObjectName(QStringLiteral("timeline_menu"));
+  connect(&session_, &Session::runOpened, menu, &QMenu::close);
   const auto range = box_of_area(state_->overlay(*this));
   const auto span = by_key ? session_.selection() : span_at(position);
   const Track* const found = by_key ? current_header() : track_at(position);
@@ -74,9 +77,11 @@ void TimelineView::offer_rows(QMenu& menu, const Track& track) {
   if (track.kind == TrackKind::lane || track.kind == TrackKind::counter) offer_places(menu, track);
   if (model_->hidden_count() > 0)
     menu.addAction(tr("Show hidden lanes (%1)").arg(model_->hidden_count()), this, [this] { model_->show_hidden(); });
+  if (!model_->chosen_lanes().empty())
+    menu.addAction(tr("Show all lanes"), this, [this] { Q_EMIT lanesChosen({}); });
   if (header_of(track) || track.kind == TrackKind::counters)
     menu.addAction(track.folded ? tr("Unfold") : tr("Fold"), this, [this, track] { model_->toggle_fold(track); });
-  if (!track.rank.is_set()) return offer_commands(menu, {"fold", "unfold"});
+  if (!track.rank.is_set() || track.others > 0) return offer_commands(menu, {"fold", "unfold"});
   const RankId rank = track.rank;
   menu.addAction(tr("Show only rank %1").arg(rank.value), this,
                  [this, rank] { Q_EMIT ranksChosen(QString::number(rank.value)); });
@@ -84,11 +89,11 @@ void TimelineView::offer_rows(QMenu& menu, const Track& track) {
   offer_commands(menu, {"fold", "unfold"});
 }
 
-/// Where a lane or counter stands, if anywhere.
+/// Where a lane or counter stands, if anywhere. A copy at the top is unpinned, not hidden.
 void TimelineView::offer_places(QMenu& menu, const Track& track) {
-  menu.addAction(tr("Hide"), this, [this, track] { model_->hide(track); });
+  if (!track.pinned) menu.addAction(tr("Hide"), this, [this, track] { model_->hide(track); });
   menu.addAction(tr("Show only lanes with this name"), this,
-                 [this, track] { Q_EMIT lanesChosen(qt_text(track.name)); });
+                 [this, name = qt_text(shared_title(track.name))] { Q_EMIT lanesChosen(name); });
   if (track.kind != TrackKind::lane || track.pinned) return;
   menu.addAction(tr("Move up"), this, [this, track] { model_->move_lane(track, TimelineModel::Side::above); });
   menu.addAction(tr("Move down"), this, [this, track] { model_->move_lane(track, TimelineModel::Side::below); });

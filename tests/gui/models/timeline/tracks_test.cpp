@@ -173,6 +173,12 @@ TEST(LaneNames, AStreamOfCommunicationSaysSo) {
   EXPECT_EQ(lane_title(*run, run->lanes().front()), "s4");
 }
 
+TEST(LaneNames, WhatTheSameLanesOfOtherRanksAreCalledHasNoNumberOfAThread) {
+  EXPECT_EQ(shared_title("pt_autograd_0 · 17"), "pt_autograd_0");
+  EXPECT_EQ(shared_title("stream 4 (NCCL)"), "stream 4");
+  EXPECT_EQ(shared_title("main"), "main");
+}
+
 TEST(LaneNames, CountersHaveWordsAndNoUnits) {
   EXPECT_EQ(counter_title("rss_bytes"), "Host memory (RSS)");
   EXPECT_EQ(counter_title("GPU 1 dram_read_percent"), "GPU 1 DRAM read");

@@ -4,6 +4,7 @@
 #include <QContextMenuEvent>
 #include <QMenu>
 #include <QSignalSpy>
+#include <algorithm>
 
 #include "gui/views/shown_timeline.h"
 #include "rankscope/core/model/run.h"
@@ -66,6 +67,35 @@ TEST(TimelineMenu, OfALaneHidesAndMovesIt) {
   EXPECT_EQ(lanes_of(RankId{0}).size(), before.size() - 1);
   shown.entry({60, 76}, "Show hidden lanes (1)")->trigger();
   EXPECT_EQ(lanes_of(RankId{0}).size(), before.size());
+}
+
+TEST(TimelineMenu, OfALaneShowsOnlyThoseOfItsNameAndThenAllAgain) {
+  ShownMenus shown;
+  QObject::connect(&shown.view, &TimelineView::lanesChosen, &shown.view,
+                   [&shown](const QString& lanes) { shown.view.model().choose_lanes(lanes.toStdString()); });
+  const auto lanes = [&shown] {
+    return std::ranges::count(shown.view.model().tracks().tracks, TrackKind::lane, &Track::kind);
+  };
+  const auto all = lanes();
+  shown.entry({60, shown.middle(shown.find(RankId{0}, "relu")).y()}, "Show only lanes with this name")->trigger();
+  EXPECT_EQ(lanes(), 2) << "one of each rank";
+  shown.entry({60, 76}, "Show all lanes")->trigger();
+  EXPECT_EQ(lanes(), all);
+}
+
+TEST(TimelineMenu, OfAPinnedCopyUnpinsItAndHidesNothing) {
+  ShownMenus shown;
+  shown.session.toggle_pin(shown.session.run()->span(shown.find(RankId{0}, "relu")).lane);
+  EXPECT_NE(shown.entry({60, 74}, "Unpin this lane"), nullptr);
+  EXPECT_EQ(shown.entry({60, 74}, "Hide"), nullptr);
+}
+
+TEST(TimelineMenu, ClosesWhenAnotherRunIsOpened) {
+  ShownMenus shown;
+  ASSERT_NE(shown.entry(shown.middle(shown.find(RankId{1}, "relu")), "Highlight all"), nullptr);
+  shown.session.show(*run_from_text("0 compute 0 100 gemm\n"));
+  QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+  EXPECT_EQ(shown.view.findChild<QMenu*>(QStringLiteral("timeline_menu")), nullptr) << "its event is gone";
 }
 
 TEST(TimelineMenu, OfARankFoldsItAndShowsItAlone) {

@@ -10,6 +10,8 @@ namespace rankscope::gui {
 
 /// "pt_autograd_0 · 3196065" for a thread with its number; "stream 4 (NCCL)" for a stream on which communication runs.
 [[nodiscard]] std::string lane_title(const Run& run, const Lane& lane);
+/// The part of such a title that is the same on other ranks: without the number of a thread and what runs on a stream.
+[[nodiscard]] std::string_view shared_title(std::string_view title);
 /// A stream on which nearly nothing but communication runs.
 [[nodiscard]] bool is_of_communication(const Run& run, const Lane& lane);
 /// "Host memory (RSS)" for "rss_bytes", "GPU 0 DRAM read" for "GPU 0 dram_read_percent": without the unit.

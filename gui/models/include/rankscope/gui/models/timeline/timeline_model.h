@@ -62,6 +62,7 @@ class TimelineModel : public QObject {
   void move_lane(const Track& track, Side side);
   /// Only lanes and counters with this in their names; empty: all.
   void choose_lanes(std::string text);
+  [[nodiscard]] const std::string& chosen_lanes() const { return options_.lanes; }
   void fold_all(bool fold);
   /// Unfolds what hides the rows of a rank.
   void unfold(RankId rank);
