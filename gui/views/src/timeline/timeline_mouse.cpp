@@ -74,12 +74,17 @@ void TimelineView::press_gutter(QPointF position) {
   }
   const bool has_rows = track.kind == TrackKind::lane && track.rows + track.deeper_rows > 1;
   if (header_of(track) || track.kind == TrackKind::counters || has_rows) model_->toggle_fold(track);
+  if (!header_of(track)) return;
+  // It may have been clicked where it stands above its rows: these are gone.
+  if (const Track* const now = model_->tracks().of_header(*header_of(track)); now != nullptr && now->y < bar_->value())
+    bar_->setValue(static_cast<int>(now->y));
 }
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton || model_->facts() == nullptr) return event->ignore();
   setFocus(Qt::MouseFocusReason);
   state_->pressed = state_->last = event->position();
+  state_->moved = false;
   state_->grip = grip_at(event->position(), event->modifiers());
   state_->pressed_span = span_at(event->position());
   if (state_->grip == Grip::edge) state_->fixed = *end_opposite(event->position());
@@ -90,12 +95,13 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
   const QPointF position = event->position();
   state_->cursor = position;
+  state_->moved = state_->moved || (position - state_->pressed).manhattanLength() >= click_distance;
   switch (state_->grip) {
     case Grip::none:
       end_opposite(position) ? setCursor(Qt::SplitHCursor) : unsetCursor();
       break;
     case Grip::edge:
-      move_edge(position, event->modifiers());
+      if (state_->moved) move_edge(position, event->modifiers());
       break;
     case Grip::pan:
       navigator_->pan(state_->last.x() - position.x());
@@ -106,8 +112,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
       break;
     case Grip::area:
     case Grip::ruler:
-      if ((position - state_->pressed).manhattanLength() < click_distance) break;
-      draw_area(position, event->modifiers());
+      if (state_->moved) draw_area(position, event->modifiers());
       break;
   }
   state_->last = position;
@@ -120,7 +125,8 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   const Grip grip = std::exchange(state_->grip, Grip::none);
   if (state_->drag) {
     finish_area();
-  } else if (grip == Grip::area && (event->position() - state_->pressed).manhattanLength() < click_distance) {
+  } else if ((grip == Grip::area || grip == Grip::edge) && !state_->moved &&
+             (event->position() - state_->pressed).manhattanLength() < click_distance) {
     const auto* const step = step_under(event->position());
     step != nullptr ? select_step(*step) : select_only(span_at(event->position()));
   }

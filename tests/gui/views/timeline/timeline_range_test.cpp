@@ -100,6 +100,15 @@ TEST(TimelineRanges, AnEndCanBeMovedAfterwards) {
   EXPECT_NEAR(static_cast<double>(ns_of(shown.selected()->end)), 1'700'000, 2'500);
 }
 
+TEST(TimelineRanges, AClickAtAnEndSelectsTheEventThere) {
+  ShownRanges shown;
+  const SpanId relu = shown.find(RankId{0}, "relu");
+  shown.session.select_area(Area{{at(0), at(300'000)}, {shown.session.run()->span(relu).lane}});
+  QTest::mouseClick(&shown.view, Qt::LeftButton, {}, {shown.x_of(at(300'000)) + 2, shown.y_of(relu)});
+  EXPECT_EQ(shown.session.selection(), relu);
+  EXPECT_FALSE(shown.selected());
+}
+
 TEST(TimelineRanges, AKeySelectsTheStepOfTheSelectedEvent) {
   ShownRanges shown;
   shown.session.select(shown.find(RankId{1}, "gemm", 1));
