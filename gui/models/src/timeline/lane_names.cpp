@@ -105,15 +105,17 @@ std::string counter_title(std::string_view counter) {
 
 bool is_of_host(std::string_view counter) { return !counter.starts_with(gpu); }
 
-std::string accelerators_of(const Run& run, std::uint32_t process) {
-  std::map<std::string_view, int> models;
+std::vector<std::string> accelerators_of(const Run& run) {
+  std::vector<std::map<std::string_view, int>> models(run.processes().size());
   for (const Device& device : run.devices())
-    if (device.process == process && device.name.is_set() && !run.text(device.name).empty())
-      ++models[run.text(device.name)];
-  std::string text;
-  for (const auto& [model, count] : models)
-    text += format("{}{}{}", text.empty() ? "" : ", ", count == 1 ? std::string{} : format("{} × ", count), model);
-  return text;
+    if (device.name.is_set() && !run.text(device.name).empty()) ++models[device.process][run.text(device.name)];
+  std::vector<std::string> texts;
+  for (const auto& of_process : models) {
+    std::string& text = texts.emplace_back();
+    for (const auto& [model, count] : of_process)
+      text += format("{}{}{}", text.empty() ? "" : ", ", count == 1 ? std::string{} : format("{} × ", count), model);
+  }
+  return texts;
 }
 
 }  // namespace rankscope::gui

@@ -24,6 +24,14 @@ WaitEnds wait_ends_of(const Run& run, const analyzer::CloserLook& look) {
   return ends;
 }
 
+/// Those of a process that is not folded, from top to bottom.
+std::vector<LaneId> lanes_of(const TrackList& list, std::uint32_t process) {
+  std::vector<LaneId> lanes;
+  for (const Track& track : list.tracks)
+    if (track.kind == TrackKind::lane && !track.pinned && track.process == process) lanes.push_back(track.lane);
+  return lanes;
+}
+
 }  // namespace
 
 TimelineModel::TimelineModel(Session& session, QObject* parent)
@@ -142,12 +150,16 @@ void TimelineModel::toggle_fold(const Track& track) {
 void TimelineModel::show_row(LaneId lane, std::uint32_t row) {
   if (facts_ == nullptr || tracks_.drawing(lane, row) != nullptr) return;
   const Track* const track = tracks_.of_lane(lane, *facts_->run);
-  if (track == nullptr && options_.joins_others)
-    options_.joins_others = false;  // its rank is among the others
-  else if (track != nullptr && track->kind == TrackKind::lane && track->folded)
-    options_.lane_rows[lane] = LaneRows::all;
-  else
-    return;
+  if (track == nullptr) {
+    const bool was_hidden = options_.hidden_lanes.erase(lane) > 0;
+    const bool was_joined = options_.joins(facts_->run->lane(lane).rank);
+    if (was_joined) options_.joins_others = false;
+    if (!was_hidden && !was_joined) return;
+    rebuild_tracks();
+    return show_row(lane, row);
+  }
+  if (track->kind != TrackKind::lane || !track->folded) return;
+  options_.lane_rows[lane] = LaneRows::all;
   rebuild_tracks();
 }
 
@@ -163,14 +175,18 @@ void TimelineModel::show_hidden() {
   rebuild_tracks();
 }
 
+/// Lanes that are not shown keep their places.
 void TimelineModel::move_lane(const Track& track, Side side) {
-  std::vector<LaneId> lanes;
-  for (const Track& one : tracks_.tracks)
-    if (one.kind == TrackKind::lane && !one.pinned && one.process == track.process) lanes.push_back(one.lane);
-  const auto at = std::ranges::find(lanes, track.lane);
-  if (at == lanes.end() || (side == Side::above ? at == lanes.begin() : at + 1 == lanes.end())) return;
-  std::iter_swap(at, side == Side::above ? at - 1 : at + 1);
-  options_.order[track.process] = std::move(lanes);
+  if (facts_ == nullptr) return;
+  const std::vector<LaneId> shown = lanes_of(tracks_, track.process);
+  const auto at = std::ranges::find(shown, track.lane);
+  if (at == shown.end() || (side == Side::above ? at == shown.begin() : at + 1 == shown.end())) return;
+  TrackOptions options = options_;
+  options.hidden_lanes.clear();
+  options.lanes.clear();
+  std::vector<LaneId> all = lanes_of(make_tracks(*facts_->lod, options), track.process);
+  std::iter_swap(std::ranges::find(all, *at), std::ranges::find(all, *(side == Side::above ? at - 1 : at + 1)));
+  options_.order[track.process] = std::move(all);
   rebuild_tracks();
 }
 
@@ -195,7 +211,7 @@ void TimelineModel::unfold(RankId rank) {
   const auto processes = facts_->run->processes();
   for (std::uint32_t row = 0; row < processes.size(); ++row) {
     if (processes[row].rank != rank) continue;
-    if (tracks_.of_rank(rank) == nullptr || tracks_.of_rank(rank)->others > 0) options_.joins_others = false;
+    if (options_.joins(rank)) options_.joins_others = false;
     options_.folded_hosts.erase(processes[row].host);
     options_.folded_processes.erase(row);
   }
@@ -209,7 +225,7 @@ std::string TimelineModel::spoken(const Track& track) const {
   if (!header_of(track)) return text;
   if (!track.note.empty()) text += format(", {}", track.note);
   if (track.folded) text += ", folded";
-  if (track.kind != TrackKind::rank || facts_ == nullptr) return text;
+  if (track.kind != TrackKind::rank || track.others > 0 || facts_ == nullptr) return text;
   if (const auto late = facts_->lateness.mean_share(track.rank))
     text += format(", {:+.1f} % of a step relative to the median rank", static_cast<double>(*late) * 100);
   return text;

@@ -6,6 +6,11 @@
 
 namespace rankscope::gui {
 
+bool TrackOptions::joins(RankId rank) const {
+  return joins_others && !first_ranks.empty() && ranks.empty() && rank.is_set() &&
+         std::ranges::find(first_ranks, rank) == first_ranks.end();
+}
+
 const Track* TrackList::at(Part part, double y) const {
   for (const Track& track : tracks)
     if (track.pinned == (part == Part::pinned) && track.y <= y && y < track.y + track.height) return &track;

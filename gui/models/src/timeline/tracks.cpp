@@ -72,7 +72,8 @@ class Maker {
         run_(lod.run()),
         options_(options),
         ranks_(options.ranks.begin(), options.ranks.end()),
-        counters_(run_.processes().size()) {
+        counters_(run_.processes().size()),
+        accelerators_(accelerators_of(run_)) {
     for (std::uint32_t counter = 0; counter < run_.counters().size(); ++counter)
       if (is_shown(run_.text(run_.counters()[counter].name)))
         counters_[run_.counters()[counter].process].push_back(counter);
@@ -111,13 +112,6 @@ class Maker {
     return rows;
   }
 
-  /// A rank that is in the one row of all others.
-  bool is_joined(const Process& process) const {
-    const auto& first = options_.first_ranks;
-    return options_.joins_others && !first.empty() && ranks_.empty() && process.rank.is_set() &&
-           std::ranges::find(first, process.rank) == first.end();
-  }
-
   /// The first of them stands for all.
   void add_joined() {
     const std::uint32_t row = joined_.front();
@@ -140,7 +134,7 @@ class Maker {
     for (const std::uint32_t row : processes_in_order()) {
       const Process& process = run_.processes()[row];
       if (!ranks_.empty() && !ranks_.contains(process.rank)) continue;
-      if (is_joined(process)) {
+      if (options_.joins(process.rank)) {
         joined_.push_back(row);
         continue;
       }
@@ -221,7 +215,7 @@ class Maker {
     head.rank = process.rank;
     head.indent = indent;
     head.name = head.full_name = process_name(process);
-    head.note = accelerators_of(run_, row);
+    head.note = accelerators_[row];
     head.folded = options_.folded_processes.contains(row);
     if (head.folded) stand_in(head, lanes);
     const bool folded = head.folded;
@@ -358,6 +352,7 @@ class Maker {
   const TrackOptions& options_;
   std::set<RankId> ranks_;                            // only these; empty = all
   std::vector<std::vector<std::uint32_t>> counters_;  // that are shown, by row of Run::processes()
+  std::vector<std::string> accelerators_;             // by row of Run::processes()
   std::vector<std::uint32_t> joined_;                 // rows of Run::processes() that are one track
   TrackList list_;
   double y_ = 0;

@@ -86,6 +86,47 @@ TEST(Tracks, LanesAreHiddenMovedAndChosenByName) {
   EXPECT_EQ(shown(of_a_gpu, {.order = {{0, order}}}), (Names{"rank 0", "steps", "comm", "main", "stream 0"}));
 }
 
+/// The model of a run, and the lanes of its first rank.
+struct ShownLanes {
+  Session session;
+  TimelineModel model{session};
+
+  explicit ShownLanes(const char* text) {
+    EXPECT_TRUE(testing::shows(session, *run_from_text(text)));
+    EXPECT_TRUE(testing::comes_true([this] { return model.facts() != nullptr && model.facts()->report_fits; }));
+  }
+  [[nodiscard]] Names names() const {
+    Names all;
+    for (const Track& track : model.tracks().tracks)
+      if (track.kind == TrackKind::lane && track.rank == RankId{0}) all.push_back(track.name);
+    return all;
+  }
+  [[nodiscard]] Track track(std::string_view name) const {
+    for (const Track& one : model.tracks().tracks)
+      if (one.kind == TrackKind::lane && one.name == name) return one;
+    ADD_FAILURE() << "no " << name;
+    return {};
+  }
+};
+
+TEST(TimelineModel, ALaneThatIsHiddenKeepsItsPlaceWhenOthersAreMoved) {
+  ShownLanes shown{of_a_gpu};
+  shown.model.hide(shown.track("stream 0"));
+  shown.model.move_lane(shown.track("main"), TimelineModel::Side::above);
+  EXPECT_EQ(shown.names(), (Names{"main", "comm"}));
+  shown.model.show_hidden();
+  EXPECT_EQ(shown.names(), (Names{"stream 0", "main", "comm"}));
+}
+
+TEST(TimelineModel, ALaneThatIsHiddenIsShownWhenItsEventIsGoneTo) {
+  ShownLanes shown{of_a_gpu};
+  const LaneId lane = shown.track("stream 0").lane;
+  shown.model.hide(shown.track("stream 0"));
+  shown.model.hide(shown.track("comm"));
+  shown.model.show_row(lane, 0);
+  EXPECT_EQ(shown.names(), (Names{"stream 0", "main"}));
+}
+
 TEST(Tracks, SomeRanksStandAboveAllOthers) {
   EXPECT_EQ(shown("0 op 0 10 mm\n1 op 0 10 mm\n2 op 0 10 mm\n",
                   {.folded_processes = {0, 1, 2}, .first_ranks = {RankId{2}, RankId{1}}}),
@@ -140,8 +181,7 @@ TEST(Tracks, ARankSaysWhichAcceleratorsItHas) {
   const auto run = *run_from_text(
       "@rank 0\n@device 0 0 name=\"NVIDIA H100\"\n@device 0 1 name=\"NVIDIA H100\"\n@rank 1\n"
       "0 compute 0 10 gemm\n1 compute 0 10 gemm\n");
-  EXPECT_EQ(accelerators_of(*run, 0), "2 × NVIDIA H100");
-  EXPECT_EQ(accelerators_of(*run, 1), "");
+  EXPECT_EQ(accelerators_of(*run), (Names{"2 × NVIDIA H100", ""}));
   const auto lod = lod::RunLod::build(run, {});
   EXPECT_EQ(make_tracks(*lod, {}).tracks.front().note, "2 × NVIDIA H100");
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rankscope/core/model/run_parts.h"
 
@@ -18,7 +19,8 @@ namespace rankscope::gui {
 [[nodiscard]] std::string counter_title(std::string_view counter);
 /// It is of the host and its processes, not of an accelerator.
 [[nodiscard]] bool is_of_host(std::string_view counter);
-/// Models of the accelerators of a process: "NVIDIA H100 80GB HBM3", "2 × NVIDIA A100"; empty where they are not known.
-[[nodiscard]] std::string accelerators_of(const Run& run, std::uint32_t process);
+/// Models of the accelerators of each row of Run::processes(): "NVIDIA H100 80GB HBM3", "2 × NVIDIA A100"; empty where
+/// they are not known.
+[[nodiscard]] std::vector<std::string> accelerators_of(const Run& run);
 
 }  // namespace rankscope::gui

@@ -49,7 +49,7 @@ class TimelineModel : public QObject {
   void set_row_height(double pixels);
   /// Folds or unfolds a host, a rank, the counters of its host, or a lane of several rows; other tracks stay.
   void toggle_fold(const Track& track);
-  /// Unfolds a lane if only that hides a row of it.
+  /// Unfolds a lane if only that hides a row of it; a lane that was hidden is shown again.
   void show_row(LaneId lane, std::uint32_t row);
   /// A lane or counter; others stay.
   void hide(const Track& track);
@@ -57,7 +57,7 @@ class TimelineModel : public QObject {
     return options_.hidden_lanes.size() + options_.hidden_counters.size();
   }
   void show_hidden();
-  /// Changes places with the lane above or below it on its rank, if there is one.
+  /// Changes places with the lane that is shown above or below it on its rank, if there is one.
   enum class Side : std::uint8_t { above, below };
   void move_lane(const Track& track, Side side);
   /// Only lanes and counters with this in their names; empty: all.

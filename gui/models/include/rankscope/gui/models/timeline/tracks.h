@@ -80,6 +80,9 @@ struct TrackOptions {
   std::vector<RankId> first_ranks{};  ///< stand above all others
   bool joins_others = false;          ///< all other ranks are one folded row, if some stand above them
   double row_height = 16;
+
+  /// A rank is in this one row.
+  [[nodiscard]] bool joins(RankId rank) const;
 };
 
 /// All strips with their places, made anew when something is folded, pinned or filtered.
