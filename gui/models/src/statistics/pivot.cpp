@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -103,20 +104,32 @@ class PivotMaker {
     return !stop.stop_requested();
   }
 
-  [[nodiscard]] PivotTable table() && {
-    PivotTable table{question_, {}, {}, {}, 0};
+  /// Nothing if it was stopped.
+  [[nodiscard]] std::optional<PivotTable> table(const std::stop_token& stop) && {
+    PivotTable table{question_, {}, {}, {}, {}, 0};
     const std::vector<std::uint32_t> columns = columns_in_order();
     for (const std::uint32_t column : columns) table.columns.push_back(columns_.keys()[column]);
-    std::vector<PivotCell> totals;
-    for (std::uint32_t row = 0; row < rows_.keys().size(); ++row) totals.push_back(total_of(row));
-    std::vector<std::uint32_t> rows(totals.size());
-    std::iota(rows.begin(), rows.end(), 0U);
-    std::ranges::stable_sort(rows, std::greater{}, [&totals](std::uint32_t row) { return totals[row].sum_ns; });
-    for (const std::uint32_t row : rows) {
+    std::vector<Row> rows = rows_with_cells(columns);
+    for (Row& row : rows) {
+      if (stop.stop_requested()) return std::nullopt;
+      std::ranges::sort(row.cells, {}, &std::pair<std::uint32_t, const Gathered*>::first);
+      row.total = total_of(row);
+      row.total.column = static_cast<std::uint32_t>(columns.size());
+    }
+    std::vector<std::uint32_t> order(rows.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, std::greater{}, [&rows](std::uint32_t row) { return rows[row].total.sum_ns; });
+    for (const std::uint32_t row : order) {
+      if (stop.stop_requested()) return std::nullopt;
       table.rows.push_back(rows_.keys()[row]);
-      for (const std::uint32_t column : columns) table.cells.push_back(cell_of(row, column));
-      table.cells.push_back(totals[row]);
-      table.all_ns += totals[row].sum_ns;
+      if (!columns.empty())
+        for (const auto& [column, gathered] : rows[row].cells) {
+          table.cells.push_back(summed(gathered->durations_ns, gathered->longest_ns, gathered->longest));
+          table.cells.back().column = column;
+        }
+      table.cells.push_back(rows[row].total);
+      table.row_ends.push_back(table.cells.size());
+      table.all_ns += rows[row].total.sum_ns;
     }
     return table;
   }
@@ -127,6 +140,11 @@ class PivotMaker {
     std::vector<std::int64_t> durations_ns;
     SpanId longest{};
     std::int64_t longest_ns = -1;
+  };
+  /// What was gathered of a row, by column as it is shown.
+  struct Row {
+    std::vector<std::pair<std::uint32_t, const Gathered*>> cells;
+    PivotCell total;
   };
 
   bool is_wanted(const Span& span) {
@@ -155,23 +173,28 @@ class PivotMaker {
       case PivotBy::rank:
         return places.of_number(lane.rank.is_set() ? lane.rank.value : outside, "rank");
       case PivotBy::step:
-        return places.of_number(step_of(lane, span), "step");
+        return places.of_number(step_of(span), "step");
     }
     return places.of_name("all");
   }
 
-  /// Events of a lane come in the order of their starts, so that most are in the step of the one before.
-  std::int64_t step_of(const Lane& lane, const Span& span) {
+  /// Events of a lane come in the order of their starts: most are in the step of the one before, or in the next.
+  std::int64_t step_of(const Span& span) {
+    const auto has_it = [&span](const analyzer::StepWindow& step) { return step.window.contains(span.time.begin); };
     if (!in_steps_.contains(span.time.begin)) return outside;
-    if (step_ == nullptr || !step_->window.contains(span.time.begin))
-      step_ = step_at(report_, lane.rank, span.time.begin);
-    return step_ == nullptr ? outside : step_->index;
+    if (step_ < steps_.size() && has_it(steps_[step_])) return steps_[step_].index;
+    if (step_ + 1 < steps_.size() && has_it(steps_[step_ + 1]))
+      ++step_;
+    else
+      step_ = static_cast<std::size_t>(std::ranges::find_if(steps_, has_it) - steps_.begin());
+    return step_ == steps_.size() ? outside : steps_[step_].index;
   }
 
   void begin_lane(const Lane& lane) {
-    step_ = nullptr;
+    steps_ = steps_of(report_, lane.rank);
+    step_ = 0;
     in_steps_ = {};
-    for (const analyzer::StepWindow& step : steps_of(report_, lane.rank))
+    for (const analyzer::StepWindow& step : steps_)
       in_steps_ = in_steps_.empty() ? step.window
                                     : TimeRange{std::min(in_steps_.begin, step.window.begin),
                                                 std::max(in_steps_.end, step.window.end)};
@@ -201,22 +224,23 @@ class PivotMaker {
     return cell;
   }
 
-  [[nodiscard]] PivotCell cell_of(std::uint32_t row, std::uint32_t column) const {
-    const auto found = cells_.find(std::uint64_t{row} << 32U | column);
-    if (found == cells_.end()) return {};
-    return summed(found->second.durations_ns, found->second.longest_ns, found->second.longest);
+  /// `columns`: in the order in which they are shown.
+  [[nodiscard]] std::vector<Row> rows_with_cells(const std::vector<std::uint32_t>& columns) const {
+    std::vector<std::uint32_t> places(columns_.keys().size(), 0);
+    for (std::uint32_t place = 0; place < columns.size(); ++place) places[columns[place]] = place;
+    std::vector<Row> rows(rows_.keys().size());
+    for (const auto& [key, gathered] : cells_)
+      rows[key >> 32U].cells.emplace_back(places[key & 0xFFFFFFFFU], &gathered);
+    return rows;
   }
 
-  [[nodiscard]] PivotCell total_of(std::uint32_t row) const {
+  static PivotCell total_of(const Row& row) {
     Gathered all;
-    for (std::uint32_t column = 0; column < columns_.keys().size(); ++column) {
-      const auto found = cells_.find(std::uint64_t{row} << 32U | column);
-      if (found == cells_.end()) continue;
-      const Gathered& one = found->second;
-      all.durations_ns.insert(all.durations_ns.end(), one.durations_ns.begin(), one.durations_ns.end());
-      if (one.longest_ns <= all.longest_ns) continue;
-      all.longest_ns = one.longest_ns;
-      all.longest = one.longest;
+    for (const auto& [column, one] : row.cells) {
+      all.durations_ns.insert(all.durations_ns.end(), one->durations_ns.begin(), one->durations_ns.end());
+      if (one->longest_ns <= all.longest_ns) continue;
+      all.longest_ns = one->longest_ns;
+      all.longest = one->longest;
     }
     return summed(std::move(all.durations_ns), all.longest_ns, all.longest);
   }
@@ -227,12 +251,21 @@ class PivotMaker {
   PivotNames names_;
   KeyPlaces rows_;
   KeyPlaces columns_;
-  const analyzer::StepWindow* step_ = nullptr;         // of the last event of the lane
-  TimeRange in_steps_;                                 // from the first to the last step of its rank
+  std::span<const analyzer::StepWindow> steps_;        // of the rank of the lane
+  std::size_t step_ = 0;                               // in these, of the last event of the lane
+  TimeRange in_steps_;                                 // from the first to the last of them
   std::unordered_map<std::uint64_t, Gathered> cells_;  // by row and column
 };
 
 }  // namespace
+
+const PivotCell& PivotTable::cell(std::size_t row, std::size_t column) const {
+  static const PivotCell none{};
+  const std::size_t first = row == 0 ? 0 : row_ends[row - 1];
+  const auto of_row = std::span{cells}.subspan(first, row_ends[row] - first);
+  const auto found = std::ranges::lower_bound(of_row, column, {}, &PivotCell::column);
+  return found != of_row.end() && found->column == column ? *found : none;
+}
 
 PivotKind pivot_kind_of(SpanKind kind) {
   switch (kind) {
@@ -271,7 +304,7 @@ std::optional<PivotTable> pivot(const Run& run, const analyzer::Report* report, 
                                 const std::stop_token& stop) {
   PivotMaker maker{run, report, question};
   if (!maker.read(stop)) return std::nullopt;
-  return std::move(maker).table();
+  return std::move(maker).table(stop);
 }
 
 }  // namespace rankscope::gui

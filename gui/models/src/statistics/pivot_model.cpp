@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 
@@ -158,8 +159,9 @@ QString PivotModel::summary() const {
   const QString where = table_->question.time ? tr("in a range of %1").arg(time_text(table_->question.time->length()))
                                               : tr("in the whole run");
   if (count == 0) return tr("No event %1 matches.").arg(where);
-  return tr("%1 events %2, %3 in total")
-      .arg(QLocale{QLocale::English}.toString(qlonglong{count}), where, time_text(nanoseconds{table_->all_ns}));
+  const QString events =
+      count == 1 ? tr("1 event") : tr("%1 events").arg(QLocale{QLocale::English}.toString(qlonglong{count}));
+  return tr("%1 %2, %3 in total").arg(events, where, time_text(nanoseconds{table_->all_ns}));
 }
 
 const PivotCell& PivotModel::cell_of(std::size_t row, int column) const {
@@ -219,10 +221,9 @@ QVariant PivotModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::TextAlignmentRole) return QVariant::fromValue(Qt::Alignment{Qt::AlignRight | Qt::AlignVCenter});
   if (role == Qt::DisplayRole || role == Qt::AccessibleTextRole) return text_of(cell);
   if (role != Qt::ToolTipRole || cell.count == 0) return {};
-  return tr("%1 events, %2 in total, median %3, longest %4")
-      .arg(cell.count)
-      .arg(time_text(nanoseconds{cell.sum_ns}), time_text(nanoseconds{cell.median_ns}),
-           time_text(nanoseconds{cell.longest_ns}));
+  return tr("%1, %2 in total, median %3, longest %4")
+      .arg(qt_text(counted(cell.count, "event")), time_text(nanoseconds{cell.sum_ns}),
+           time_text(nanoseconds{cell.median_ns}), time_text(nanoseconds{cell.longest_ns}));
 }
 
 QVariant PivotModel::headerData(int section, Qt::Orientation orientation, int role) const {

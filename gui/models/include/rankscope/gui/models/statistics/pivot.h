@@ -36,6 +36,7 @@ struct PivotQuestion {
 
 /// Of all events of a row and column.
 struct PivotCell {
+  std::uint32_t column = 0;  ///< place in PivotTable::columns; of all columns: the one behind the last
   std::int64_t count = 0;
   std::int64_t sum_ns = 0;     ///< of their durations
   std::int64_t median_ns = 0;  ///< of the same
@@ -54,13 +55,13 @@ struct PivotTable {
   PivotQuestion question;
   std::vector<PivotKey> rows;
   std::vector<PivotKey> columns;
-  std::vector<PivotCell> cells;  ///< by row, then column; the last of each row is of all columns
-  std::int64_t all_ns = 0;       ///< sum of all rows
+  std::vector<PivotCell> cells;  ///< that have events: by row, then column; the last of each row is of all columns
+  std::vector<std::size_t> row_ends;  ///< of each row, behind its last cell; names and ranks may have millions of pairs
+  std::int64_t all_ns = 0;            ///< sum of all rows
 
   [[nodiscard]] std::size_t width() const { return columns.size() + 1; }
-  [[nodiscard]] const PivotCell& cell(std::size_t row, std::size_t column) const {
-    return cells[row * width() + column];
-  }
+  /// One that counts nothing where there are no events.
+  [[nodiscard]] const PivotCell& cell(std::size_t row, std::size_t column) const;
 };
 
 /// Rows with the largest sum first, columns in their order. Without a report, no event is in a step. Nothing if it was
