@@ -62,6 +62,11 @@ CompareWindow::CompareWindow(Session& a, Session& b, QWidget* parent)
   for (Session* const session : {&a, &b}) {
     connect(session, &Session::runOpened, this, &CompareWindow::show_names);
     connect(session, &Session::runOpened, this, &CompareWindow::filter);
+    // A timeline searches, too: the field says what is lit, in both.
+    connect(session, &Session::filterChanged, search_, [this, session] {
+      const QString text = QString::fromStdString(session->filter().text);
+      if (search_->text() != text) search_->setText(text);
+    });
     connect(session, &Session::failed, this, [this](const QString& sentence) {
       const QString other = banner_->text();
       banner_->say(other.isEmpty() ? sentence : other + QLatin1Char{'\n'} + sentence);
@@ -227,24 +232,27 @@ void CompareWindow::ask_for_picture() {
   dialog->open();
 }
 
-/// Ranks that a run does not have are left out there; where it has none of them, that is said and changes nothing.
+/// Ranks that a run does not have are left out there; where it has none of them, that is said and its ranks stay.
 void CompareWindow::filter() {
   const auto chosen = ranks_from(ranks_->text().toStdString(), "ranks");
   QStringList wrong;
   if (!chosen) wrong.push_back(qt_text(chosen.error().message));
   for (Session* const session : {&a_, &b_}) {
-    if (session->run() == nullptr || !chosen) continue;
+    if (session->run() == nullptr) continue;
     Filter filter = session->filter();
     filter.text = search_->text().toStdString();
-    filter.ranks.clear();
-    for (const RankId rank : *chosen)
-      if (std::ranges::binary_search(session->run()->ranks(), rank)) filter.ranks.push_back(rank);
-    if (filter.ranks.empty() && !chosen->empty()) {
-      const auto there = analyzer::check_ranks(*session->run(), *chosen, session == &a_ ? "A" : "B");
-      wrong.push_back(qt_text(there.error().message));
-    } else {
-      session->set_filter(std::move(filter));
+    if (chosen) {
+      std::vector<RankId> ranks;
+      for (const RankId rank : *chosen)
+        if (std::ranges::binary_search(session->run()->ranks(), rank)) ranks.push_back(rank);
+      if (ranks.empty() && !chosen->empty()) {
+        const auto there = analyzer::check_ranks(*session->run(), *chosen, session == &a_ ? "A" : "B");
+        wrong.push_back(qt_text(there.error().message));
+      } else {
+        filter.ranks = std::move(ranks);
+      }
     }
+    session->set_filter(std::move(filter));
   }
   ranks_->setStyleSheet(wrong.empty() ? QString{}
                                       : QStringLiteral("QLineEdit { color: %1; }").arg(wrong_colour(palette()).name()));

@@ -136,6 +136,13 @@ TEST(CompareWindow, SearchesInBothRuns) {
   EXPECT_EQ(runs.b.filter().text, "allred");
   runs.window.choose_ranks(QStringLiteral("1"));
   EXPECT_EQ(runs.b.filter().text, "allred") << "still";
+  runs.window.choose_ranks(QStringLiteral("1,"));
+  search->setText(QStringLiteral("allredu"));
+  EXPECT_EQ(runs.a.filter().text, "allredu") << "though the ranks cannot be read";
+  runs.window.choose_ranks(QStringLiteral("1"));
+  runs.b.set_filter({.ranks = runs.b.filter().ranks, .text = "allre"});
+  EXPECT_EQ(search->text(), QStringLiteral("allre")) << "what a menu of the timeline searches for";
+  EXPECT_EQ(runs.a.filter().text, "allre");
   Q_EMIT runs.window.timeline_b().searchRequested();
   QTest::keyClick(search, Qt::Key_Return);
   EXPECT_FALSE(runs.a.selection());
