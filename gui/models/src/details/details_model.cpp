@@ -154,8 +154,8 @@ void DetailsModel::add_copy_speed(const Run& run, SpanId id) {
   for (const Attribute& attribute : run.attributes_of(id)) {
     const bool is_size = run.text(attribute.key) == "bytes" && attribute.value.kind == AttributeKind::number;
     if (!is_size || attribute.value.number < 0) continue;
-    const double gbps = static_cast<double>(attribute.value.number) / static_cast<double>(ns);
-    return add(tr("Speed"), tr("%1 GB/s").arg(gbps, 0, 'f', 2));
+    const double per_second = 1e9 * static_cast<double>(attribute.value.number) / static_cast<double>(ns);
+    return add(tr("Speed"), counter_text("copied_bytes_per_second", per_second));
   }
 }
 
@@ -166,7 +166,7 @@ void DetailsModel::add_bus_bandwidth(const Run& run, const Collective& part) {
   for (const analyzer::GroupRow& row : report->collectives->groups) {
     if (row.group != group || row.op != run.text(part.op) || !row.busbw_gbps) continue;
     return add(tr("Bus bandwidth"),
-               tr("%1 GB/s, mean of all %2 in this group").arg(*row.busbw_gbps, 0, 'f', 2).arg(qt_text(row.op)));
+               tr("%1 GB/s, mean of all %2 calls in this group").arg(*row.busbw_gbps, 0, 'f', 2).arg(qt_text(row.op)));
   }
 }
 

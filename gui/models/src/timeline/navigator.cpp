@@ -254,7 +254,9 @@ void Navigator::select_step() {
   if (!has_run()) return;
   const RankId rank = rank_here();
   const auto* const step = step_at(facts()->report.get(), rank, here());
-  if (step == nullptr) return Q_EMIT said(tr("Rank %1 is in no step there.").arg(rank.value));
+  if (step == nullptr)
+    return Q_EMIT said(rank.is_set() ? tr("Rank %1 has no step at this time.").arg(rank.value)
+                                     : tr("There is no step at this time."));
   session_.select_area(area_of_step(*session_.run(), *step));
 }
 

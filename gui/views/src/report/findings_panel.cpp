@@ -58,11 +58,12 @@ class FindingsPanel : public QWidget {
   }
 
  private:
-  /// The tooltip has the reasons that are left out.
+  /// The tooltip has the reasons that are left out; as rich text, it is wrapped.
   void say(QLabel& label, const QString& sentences) {
     const QString whole = model_.whole_note();
     label.setText(with_links_to_panels(sentences));
-    label.setToolTip(whole == sentences ? QString{} : whole);
+    label.setToolTip(whole.isEmpty() || whole == sentences ? QString{}
+                                                           : QStringLiteral("<p>%1</p>").arg(whole.toHtmlEscaped()));
     label.setAccessibleName(sentences);
   }
 

@@ -45,7 +45,7 @@ class PivotPanel : public LazyPanel {
   QHBoxLayout* make_question() {
     auto* const line = new QHBoxLayout;
     text_.setObjectName(QStringLiteral("pivot_text"));
-    text_.setPlaceholderText(tr("Name contains, as in gemm"));
+    text_.setPlaceholderText(tr("Part of the names, such as gemm"));
     text_.setAccessibleName(tr("Only events whose names contain this"));
     text_.setClearButtonEnabled(true);
     line->addWidget(&text_, 1);
