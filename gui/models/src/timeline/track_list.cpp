@@ -1,5 +1,7 @@
 // Which track is where, and which one shows what.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/timeline/tracks.h"
@@ -12,9 +14,19 @@ bool TrackOptions::joins(RankId rank) const {
 }
 
 const Track* TrackList::at(Part part, double y) const {
-  for (const Track& track : tracks)
-    if (track.pinned == (part == Part::pinned) && track.y <= y && y < track.y + track.height) return &track;
-  return nullptr;
+  const auto here = between(part, y, std::nextafter(y, std::numeric_limits<double>::max()));
+  return here.empty() ? nullptr : &here.front();
+}
+
+std::span<const Track> TrackList::between(Part part, double top, double bottom) const {
+  const auto is_pinned = [](const Track& track) { return track.pinned; };
+  const auto is_above = [top](const Track& track) { return track.y + track.height <= top; };
+  const auto begins_in_time = [bottom](const Track& track) { return track.y < bottom; };
+  const auto behind = std::ranges::partition_point(tracks, is_pinned);
+  const auto first = part == Part::pinned ? std::partition_point(tracks.begin(), behind, is_above)
+                                          : std::partition_point(behind, tracks.end(), is_above);
+  const auto last = std::partition_point(first, part == Part::pinned ? behind : tracks.end(), begins_in_time);
+  return {first, last};
 }
 
 const Track* TrackList::of_lane(LaneId lane, const Run& run) const {

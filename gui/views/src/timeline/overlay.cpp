@@ -33,16 +33,17 @@ struct RankRows {
 std::vector<RankRows> ranks_in_sight(const OverlayInput& input) {
   const Layout& layout = input.layout;
   std::vector<RankRows> all;
-  for (const Track& track : input.model.tracks().tracks) {
-    const double first = layout.canvas.top() + (track.pinned ? 0 : layout.pinned_height);
-    const double top = std::max(first, layout.y_of(track));
-    const double bottom = std::min(layout.canvas.bottom(), layout.y_of(track) + track.height);
-    if (!track.rank.is_set() || bottom <= top) continue;
-    if (!all.empty() && all.back().rank == track.rank && all.back().pinned == track.pinned)
-      all.back().bottom = bottom;
-    else
-      all.push_back({track.rank, track.pinned, top, bottom});
-  }
+  for (const TrackList::Part part : both_parts)
+    for (const Track& track : in_sight(input.model.tracks(), layout, part)) {
+      const double first = layout.canvas.top() + (track.pinned ? 0 : layout.pinned_height);
+      const double top = std::max(first, layout.y_of(track));
+      const double bottom = std::min(layout.canvas.bottom(), layout.y_of(track) + track.height);
+      if (!track.rank.is_set() || bottom <= top) continue;
+      if (!all.empty() && all.back().rank == track.rank && all.back().pinned == track.pinned)
+        all.back().bottom = bottom;
+      else
+        all.push_back({track.rank, track.pinned, top, bottom});
+    }
   return all;
 }
 
@@ -186,14 +187,20 @@ Layout layout_of(QSizeF size, double pinned_height, double scroll) {
   return layout;
 }
 
+std::span<const Track> in_sight(const TrackList& tracks, const Layout& layout, TrackList::Part part) {
+  const double above = part == TrackList::Part::pinned ? 0 : layout.scroll - layout.pinned_height;
+  return tracks.between(part, above, above + layout.canvas.height());
+}
+
 std::optional<QRectF> box_of_area(const OverlayInput& input) {
   const auto& area = input.session.area();
   if (!area) return std::nullopt;
   const QRectF columns_of_area = columns(input, area->time);
   QRectF box;
-  for (const Track& track : input.model.tracks().tracks)
-    if (track.lane.is_set() && std::ranges::binary_search(area->lanes, track.lane))
-      box |= QRectF{columns_of_area.left(), input.layout.y_of(track), columns_of_area.width(), track.height};
+  for (const TrackList::Part part : both_parts)
+    for (const Track& track : in_sight(input.model.tracks(), input.layout, part))
+      if (track.lane.is_set() && std::ranges::binary_search(area->lanes, track.lane))
+        box |= QRectF{columns_of_area.left(), input.layout.y_of(track), columns_of_area.width(), track.height};
   return box.isEmpty() ? std::nullopt : std::optional{box};
 }
 

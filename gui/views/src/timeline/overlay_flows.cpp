@@ -75,22 +75,21 @@ QString words_of_exit(const OverlayInput& input, const Flow& flow, const std::op
   return end->box.left() >= canvas.right() ? QObject::tr("%1, later").arg(text) : QObject::tr("%1, earlier").arg(text);
 }
 
-/// Labels at the rim of the canvas that do not cover each other; those that find no room are left out.
+/// Labels of the arrows of the selected event at the rim of the canvas that do not cover each other; those that find no
+/// room are left out.
 class ExitLabels {
  public:
-  ExitLabels(QPainter& painter, const OverlayInput& input) : painter_(painter), input_(input) {}
+  ExitLabels(QPainter& painter, const OverlayInput& input, SpanId selected)
+      : painter_(painter), input_(input), selected_(selected), own_(end_of_arrow(input, selected)) {}
 
   void add(const Flow& flow) {
-    const auto& selected = input_.session.selection();
-    if (!selected || (flow.from != *selected && flow.to != *selected)) return;
-    const auto end = end_of_arrow(input_, flow.from == *selected ? flow.to : flow.from);
+    if (!own_ || !own_->in_sight || (flow.from != selected_ && flow.to != selected_)) return;
+    const auto end = end_of_arrow(input_, flow.from == selected_ ? flow.to : flow.from);
     if (end && end->in_sight) return;
-    const auto own = end_of_arrow(input_, *selected);
-    if (!own || !own->in_sight) return;
     const QString text = words_of_exit(input_, flow, end);
     QRectF label = painter_.fontMetrics().boundingRect(text).adjusted(-4, -1, 4, 1);
     const QRectF room = input_.layout.canvas.adjusted(2, input_.layout.pinned_height + 2, -2, -2);
-    label.moveCenter(end ? end->box.center() : own->box.center() + QPointF{0, 1.5 * own->box.height()});
+    label.moveCenter(end ? end->box.center() : own_->box.center() + QPointF{0, 1.5 * own_->box.height()});
     label.moveLeft(std::clamp(label.left(), room.left(), std::max(room.left(), room.right() - label.width())));
     label.moveTop(std::clamp(label.top(), room.top(), std::max(room.top(), room.bottom() - label.height())));
     const double away = label.center().y() > room.center().y() ? -label.height() - 1 : label.height() + 1;
@@ -113,6 +112,8 @@ class ExitLabels {
 
   QPainter& painter_;
   const OverlayInput& input_;
+  SpanId selected_;
+  std::optional<ArrowEnd> own_;
   std::vector<QRectF> taken_;
 };
 
@@ -165,8 +166,10 @@ void paint_flows(QPainter& painter, const OverlayInput& input) {
   for (std::size_t i = 0; i < std::min(most_members, input.flows.size()); ++i)
     paint_flow(painter, input, input.flows[i]);
   painter.setRenderHint(QPainter::Antialiasing, false);
-  ExitLabels labels{painter, input};
-  for (std::size_t i = 0; i < std::min(most_members, input.flows.size()); ++i) labels.add(input.flows[i]);
+  if (const auto selected = input.session.selection(); selected && !input.flows.empty()) {
+    ExitLabels labels{painter, input, *selected};
+    for (std::size_t i = 0; i < std::min(most_members, input.flows.size()); ++i) labels.add(input.flows[i]);
+  }
   painter.restore();
 }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
@@ -122,20 +124,17 @@ void paint_gutter(QPainter& painter, const OverlayInput& input) {
   painter.save();
   painter.setClipRect(gutter);
   painter.fillRect(gutter, QColor{theme.background});
-  const auto paint_names = [&](bool pinned, double first) {
-    for (const Track& track : input.model.tracks().tracks) {
-      const double y = input.layout.y_of(track);
-      if (track.pinned == pinned && y + track.height > gutter.top() && y < gutter.bottom())
-        paint_name(painter, input, track, y, first);
-    }
+  const auto paint_names = [&](TrackList::Part part, double first) {
+    for (const Track& track : in_sight(input.model.tracks(), input.layout, part))
+      paint_name(painter, input, track, input.layout.y_of(track), first);
   };
   const double first = gutter.top() + input.layout.pinned_height;
   const auto sticky = sticky_header(input.model.tracks(), input.layout);
-  paint_names(false, sticky ? std::max(first, sticky->y + sticky->track->height) : first);
+  paint_names(TrackList::Part::scrolled, sticky ? std::max(first, sticky->y + sticky->track->height) : first);
   if (sticky) paint_name(painter, input, *sticky->track, sticky->y, first);
   painter.fillRect(QRectF{gutter.topLeft(), QSizeF{gutter.width(), input.layout.pinned_height}},
                    QColor{theme.background});
-  paint_names(true, gutter.top());
+  paint_names(TrackList::Part::pinned, gutter.top());
   painter.setPen(QColor{theme.faint});
   painter.drawLine(gutter.topRight(), gutter.bottomRight());
   painter.restore();
@@ -167,18 +166,16 @@ void paint_minimap(QPainter& painter, const OverlayInput& input) {
 
 std::optional<StickyHeader> sticky_header(const TrackList& tracks, const Layout& layout) {
   const double top = layout.canvas.top() + layout.pinned_height;
-  const Track* above = nullptr;
-  for (const Track& track : tracks.tracks) {
-    if (track.pinned || !header_of(track)) continue;
-    if (layout.y_of(track) < top) {
-      above = &track;
-      continue;
-    }
-    // The next header pushes the one above it out of sight.
-    if (above == nullptr) return std::nullopt;
-    return StickyHeader{above, std::min(top, layout.y_of(track) - above->height)};
-  }
-  return above == nullptr ? std::nullopt : std::optional{StickyHeader{above, top}};
+  const auto is_header = [](const Track& track) { return header_of(track).has_value(); };
+  constexpr double all = std::numeric_limits<double>::max();
+  const auto scrolled = tracks.between(TrackList::Part::scrolled, -all, all);
+  const auto first = std::ranges::partition_point(scrolled, [&](const Track& track) { return layout.y_of(track) < top; });
+  const auto behind_header = std::find_if(std::reverse_iterator{first}, scrolled.rend(), is_header);
+  if (behind_header == scrolled.rend()) return std::nullopt;
+  const Track& above = *behind_header;
+  const auto next = std::find_if(first, scrolled.end(), is_header);
+  // The next header pushes the one above it out of sight.
+  return StickyHeader{&above, next == scrolled.end() ? top : std::min(top, layout.y_of(*next) - above.height)};
 }
 
 void paint_frame(QPainter& painter, const OverlayInput& input) {

@@ -53,12 +53,9 @@ Scene TimelineView::scene() const {
               .labels = true,
               .font = font()};
   // Pinned tracks are painted last, over what is scrolled below them.
-  for (const bool pinned : {false, true})
-    for (const Track& track : model_->tracks().tracks) {
-      const double y = layout.y_of(track) - layout.canvas.top();
-      if (track.pinned == pinned && y + track.height > 0 && y < layout.canvas.height())
-        scene.tracks.push_back({track, y});
-    }
+  for (const TrackList::Part part : {TrackList::Part::scrolled, TrackList::Part::pinned})
+    for (const Track& track : in_sight(model_->tracks(), layout, part))
+      scene.tracks.push_back({track, layout.y_of(track) - layout.canvas.top()});
   return scene;
 }
 

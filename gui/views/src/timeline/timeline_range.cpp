@@ -49,11 +49,9 @@ RunTime TimelineView::edge_for(QPointF position, Qt::KeyboardModifiers modifiers
     to.rows = track->rows;
   }
   if (track == nullptr)  // in the ruler: all ranks that are in sight
-    for (const Track& one : model_->tracks().tracks) {
-      const double y = state_->layout.y_of(one);
-      if (one.kind == TrackKind::rank && y < canvas.bottom() && y + one.height > canvas.top())
-        to.ranks.push_back(one.rank);
-    }
+    for (const TrackList::Part part : both_parts)
+      for (const Track& one : in_sight(model_->tracks(), state_->layout, part))
+        if (one.rank.is_set() && (to.ranks.empty() || to.ranks.back() != one.rank)) to.ranks.push_back(one.rank);
   return snapped(*facts, to, moment, nanoseconds{static_cast<std::int64_t>(snap_distance * scale.ns_per_pixel())});
 }
 
@@ -76,12 +74,13 @@ void TimelineView::finish_area() {
   const QRectF box = *state_->drag;
   const TimeScale scale = state_->layout.scale(session_.visible());
   Area area{{scale.time_at(box.left()), scale.time_at(box.right())}, {}};
-  for (const Track& track : model_->tracks().tracks) {
-    const double y = state_->layout.y_of(track);
-    if (!track.lane.is_set() || y >= box.bottom() || y + track.height <= box.top()) continue;
-    area.lanes.push_back(track.lane);
-    if (track.comm_lane.is_set()) area.lanes.push_back(track.comm_lane);
-  }
+  for (const TrackList::Part part : both_parts)
+    for (const Track& track : in_sight(model_->tracks(), state_->layout, part)) {
+      const double y = state_->layout.y_of(track);
+      if (!track.lane.is_set() || y >= box.bottom() || y + track.height <= box.top()) continue;
+      area.lanes.push_back(track.lane);
+      if (track.comm_lane.is_set()) area.lanes.push_back(track.comm_lane);
+    }
   std::ranges::sort(area.lanes);
   area.lanes.erase(std::unique(area.lanes.begin(), area.lanes.end()), area.lanes.end());
   if (area.time.empty() || area.lanes.empty()) return session_.select_area(std::nullopt);

@@ -127,6 +127,26 @@ TEST(TimelineModel, ALaneThatIsHiddenIsShownWhenItsEventIsGoneTo) {
   EXPECT_EQ(shown.names(), (Names{"stream 0", "main"}));
 }
 
+TEST(Tracks, ThoseBetweenTwoPlacesAreFoundAmongMany) {
+  const auto run = *run_from_text(of_a_gpu);
+  const auto lod = lod::RunLod::build(run, {});
+  const TrackList list = make_tracks(*lod, {.pinned = {LaneId{0}, LaneId{1}}});
+  using Part = TrackList::Part;
+  for (const Part part : {Part::pinned, Part::scrolled})
+    for (const double top : {-5.0, 0.0, 10.0, 16.0, 18.0, 19.0, 40.0, 1000.0})
+      for (const double height : {0.5, 3.0, 30.0, 1000.0}) {
+        std::vector<const Track*> expected;
+        for (const Track& track : list.tracks)
+          if (track.pinned == (part == Part::pinned) && track.y + track.height > top && track.y < top + height)
+            expected.push_back(&track);
+        std::vector<const Track*> found;
+        for (const Track& track : list.between(part, top, top + height)) found.push_back(&track);
+        EXPECT_EQ(found, expected) << top << " to " << top + height;
+      }
+  EXPECT_EQ(list.at(Part::scrolled, 0), &list.tracks[2]) << "behind the pinned ones";
+  EXPECT_EQ(list.at(Part::scrolled, 21), nullptr) << "between two tracks";
+}
+
 TEST(Tracks, SomeRanksStandAboveAllOthers) {
   EXPECT_EQ(shown("0 op 0 10 mm\n1 op 0 10 mm\n2 op 0 10 mm\n",
                   {.folded_processes = {0, 1, 2}, .first_ranks = {RankId{2}, RankId{1}}}),

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,8 @@ struct TrackList {
   /// The track at a place below the top of its part; null between and behind tracks.
   enum class Part : std::uint8_t { pinned, scrolled };
   [[nodiscard]] const Track* at(Part part, double y) const;
+  /// Those of a part that touch [top, bottom), from top to bottom. Each frame asks for them: it looks at few others.
+  [[nodiscard]] std::span<const Track> between(Part part, double top, double bottom) const;
   /// The one that shows a span: its lane, else its folded rank. A pinned one only if there is no other.
   [[nodiscard]] const Track* of_lane(LaneId lane, const Run& run) const;
   /// The one that draws a row of a lane; null where none does. A pinned one only if there is no other.
