@@ -31,9 +31,8 @@ struct Layout {
     return {.time = visible, .left = canvas.left(), .width = canvas.width()};
   }
 };
-/// Tracks of a part that are at least partly between the top and the bottom of the canvas, those behind pinned ones, too.
+/// Tracks of a part that are at least partly between the top and the bottom of the canvas; some are behind pinned ones.
 [[nodiscard]] std::span<const Track> in_sight(const TrackList& tracks, const Layout& layout, TrackList::Part part);
-/// The same of both parts: pinned ones first.
 inline constexpr std::array both_parts{TrackList::Part::pinned, TrackList::Part::scrolled};
 
 /// The header of the rank whose rows begin above what is in sight: it is drawn over their names.

@@ -169,7 +169,8 @@ std::optional<StickyHeader> sticky_header(const TrackList& tracks, const Layout&
   const auto is_header = [](const Track& track) { return header_of(track).has_value(); };
   constexpr double all = std::numeric_limits<double>::max();
   const auto scrolled = tracks.between(TrackList::Part::scrolled, -all, all);
-  const auto first = std::ranges::partition_point(scrolled, [&](const Track& track) { return layout.y_of(track) < top; });
+  const auto begins_above = [&](const Track& track) { return layout.y_of(track) < top; };
+  const auto first = std::ranges::partition_point(scrolled, begins_above);
   const auto behind_header = std::find_if(std::reverse_iterator{first}, scrolled.rend(), is_header);
   if (behind_header == scrolled.rend()) return std::nullopt;
   const Track& above = *behind_header;
