@@ -8,6 +8,7 @@
 
 #include "gui/runs.h"
 #include "gui/views/pictures.h"
+#include "rankscope/gui/models/details/selection_text.h"
 #include "rankscope/gui/views/registry.h"
 
 namespace rankscope::gui {
@@ -96,6 +97,15 @@ TEST(StepMapPanel, HasNumbersInAllCellsOrInNone) {
     none = none || !late;
   }
   EXPECT_TRUE(any && none);
+}
+
+TEST(StepMapPanel, ItsTextNamesTheRanks) {
+  Session session;
+  const std::unique_ptr<QWidget> panel{make_step_map_panel(session, nullptr)};
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  const QString text = table_text(*panel->findChild<QTableView*>(QStringLiteral("step_map"))->model());
+  EXPECT_TRUE(text.startsWith(QLatin1Char{'\t'})) << text.toStdString();
+  EXPECT_EQ(text.count(QStringLiteral("\nrank ")), 4) << text.toStdString();
 }
 
 TEST(StepMapPanel, ShowsStepTimesOnDemand) {
