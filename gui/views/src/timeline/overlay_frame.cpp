@@ -74,7 +74,7 @@ void paint_name(QPainter& painter, const OverlayInput& input, const Track& track
   const ThemeColours& theme = colours_of(input.theme);
   const QRectF row{input.layout.gutter.left(), y, input.layout.gutter.width(), track.height};
   const bool header = track.kind == TrackKind::host || track.kind == TrackKind::rank;
-  painter.fillRect(row, QColor{header ? theme.header : theme.background});
+  painter.fillRect(row & input.layout.gutter, QColor{header ? theme.header : theme.background});  // SVG does not clip
   double x = row.left() + 4 + track.indent * indent_width;
   painter.setPen(Qt::NoPen);
   painter.setBrush(QColor{theme.text});
