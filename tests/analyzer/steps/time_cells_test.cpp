@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "steps/window_time.h"
+
 namespace rankscope::analyzer {
 namespace {
 
@@ -54,6 +56,13 @@ TEST(TimeCells, OfAWholeRecordingCountWhateverBeginsAndTheTimeInsideIt) {
   const CountedCells cells = counted_cells(rank);
   EXPECT_EQ(cells.begins, (std::vector<bool>{true, true, true}));
   EXPECT_EQ(cells.time, (std::vector<bool>{false, true, false}));
+}
+
+TEST(WindowTime, OfOverlappingStepsIsCountedOnce) {
+  const WindowTime time{CountedWindows{.ranges = {{at(0), at(100)}, {at(50), at(60)}}, .steps = 2}};
+  EXPECT_EQ(time.length_ns({at(0), at(200)}), 100);
+  EXPECT_EQ(time.length_ns({at(40), at(70)}), 30);
+  EXPECT_TRUE(time.counts(at(70))) << "behind the second step, inside the first one";
 }
 
 TEST(TimeCells, OfADigestAreCountedByTheIndicesOfSteps) {
