@@ -22,19 +22,6 @@ class Values {
   std::vector<std::int64_t> values_;
 };
 
-/// By cell whether what begins in it began in a counted window.
-std::vector<bool> cells_in_windows(const CountedRank& rank) {
-  const std::vector<TimeRange>& windows = rank.windows.ranges;
-  std::vector<bool> inside;
-  std::size_t window = 0;
-  for (std::size_t cell = 0; cell < rank.cells.count(); ++cell) {
-    const RunTime begin = rank.cells.range(cell).begin;
-    while (window < windows.size() && windows[window].end <= begin) ++window;
-    inside.push_back(window < windows.size() && windows[window].begin <= begin);
-  }
-  return inside;
-}
-
 void add_counts(LaunchRow& row, const LaunchesPart::Begun& begun) {
   row.launches += begun.launches;
   row.in_graphs += begun.in_graphs;
@@ -77,7 +64,7 @@ LaunchRow counted_row(const CountedRank& rank, const std::vector<bool>& inside, 
 }  // namespace
 
 void LaunchesMerge::add(const CountedRank& rank, const LaunchesPart& part) {
-  const std::vector<bool> inside = cells_in_windows(rank);
+  const std::vector<bool> inside = counted_cells(rank).time;  // also of a whole recording only what begins inside it
   LaunchRow all = counted_row(rank, inside, part.all);
   if (all.launches == 0) return;
   section_.rows.push_back(std::move(all));
