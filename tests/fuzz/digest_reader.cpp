@@ -1,8 +1,11 @@
 // The bytes of a digest file -> the digests of its ranks -> bytes, and the sections that they give. Checksums are put
 // right first: damage that they catch is the business of tests/core/digest, here it is what stands behind them.
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "digest/digest_set.h"

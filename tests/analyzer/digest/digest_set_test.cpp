@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "steps/window_time.h"
 
 namespace rankscope::analyzer {
