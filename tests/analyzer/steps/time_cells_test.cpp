@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,12 @@ TEST(TimeCells, OfAWholeRecordingCountWhateverBeginsAndTheTimeInsideIt) {
   const CountedCells cells = counted_cells(rank);
   EXPECT_EQ(cells.begins, (std::vector<bool>{true, true, true}));
   EXPECT_EQ(cells.time, (std::vector<bool>{false, true, false}));
+}
+
+TEST(TimeCells, OfOverlappingStepsLieInSeveral) {
+  const std::vector<StepWindow> windows{window(0, 10, 40), window(5, 30, 60)};
+  const CountedRank rank{RankId{0}, TimeCells{{at(0), at(100)}, windows}, {{windows[0].window, windows[1].window}, 2}};
+  EXPECT_EQ(windows_of_cells(rank), (std::vector<std::int64_t>{0, 0, 1, 2, 1, 0, 0}));
 }
 
 TEST(WindowTime, OfOverlappingStepsIsCountedOnce) {
