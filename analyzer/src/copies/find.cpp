@@ -1,6 +1,8 @@
 #include "copies/parts.h"
 
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // Calls of the host by where they were made: innermost operator and innermost annotation.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>

@@ -1,6 +1,11 @@
+#include "data_loading/parts.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "data_loading/local.h"
 #include "data_loading/merge.h"
-#include "data_loading/parts.h"
 #include "steps/counted_windows.h"
 
 namespace rankscope::analyzer {

@@ -1,8 +1,9 @@
 // THE table of the parts of a digest: one row for each subject that has a local half.
-#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
-#include <utility>
+#include <string_view>
+#include <vector>
 
 #include "digest/rank_digest.h"
 #include "rankscope/core/format.h"

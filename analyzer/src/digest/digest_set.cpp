@@ -9,9 +9,9 @@
 namespace rankscope::analyzer {
 namespace {
 
-/// "4 ranks", or how many is not known.
+/// "4 ranks", or that it is not known how many.
 std::string size_of_job(const digest::Job& job) {
-  return job.world_size > 0 ? counted(job.world_size, "rank") : std::string{"ranks of unknown number"};
+  return job.world_size > 0 ? counted(job.world_size, "rank") : std::string{"an unknown number of ranks"};
 }
 
 /// Why both cannot be of one job, as a sentence without its full stop; empty if they can. Other evidence, such as times

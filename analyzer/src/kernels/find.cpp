@@ -1,6 +1,8 @@
 #include "kernels/parts.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,8 +1,9 @@
 #include "kernels/local.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "math/interval_set.h"

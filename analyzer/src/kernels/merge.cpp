@@ -62,11 +62,10 @@ Ordered ordered(KernelTable& table) {
 /// What ran together in the windows, each of which is whole cells.
 std::array<std::int64_t, together_count> together_of(const CountedRank& rank, const KernelsPart& part) {
   std::array<std::int64_t, together_count> sums{};
-  for (const TimeRange& window : rank.windows.ranges) {
-    const auto [first, last] = rank.cells.of(window);
-    for (std::size_t cell = first; cell < last; ++cell)
-      for (std::size_t bits = 0; bits < together_count; ++bits) sums[bits] += part.together[cell - 1][bits];
-  }
+  const std::vector<std::int64_t> windows = windows_of_cells(rank);
+  for (std::size_t cell = 1; cell <= rank.cells.bounded(); ++cell)
+    for (std::size_t bits = 0; bits < together_count; ++bits)
+      sums[bits] += windows[cell] * part.together[cell - 1][bits];
   return sums;
 }
 

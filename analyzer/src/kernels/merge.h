@@ -1,6 +1,8 @@
 // The global half of kernels: adds the local parts of ranks up (metrics.md 4.1, 4.2).
 #pragma once
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -1,6 +1,8 @@
 #include "launches/parts.h"
 
 #include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "launches/local.h"

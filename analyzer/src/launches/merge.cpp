@@ -1,6 +1,7 @@
 #include "launches/merge.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,19 +23,6 @@ class Values {
   std::vector<std::int64_t> values_;
 };
 
-/// By cell whether what begins in it began in a counted window.
-std::vector<bool> cells_in_windows(const CountedRank& rank) {
-  const std::vector<TimeRange>& windows = rank.windows.ranges;
-  std::vector<bool> inside;
-  std::size_t window = 0;
-  for (std::size_t cell = 0; cell < rank.cells.count(); ++cell) {
-    const RunTime begin = rank.cells.range(cell).begin;
-    while (window < windows.size() && windows[window].end <= begin) ++window;
-    inside.push_back(window < windows.size() && windows[window].begin <= begin);
-  }
-  return inside;
-}
-
 void add_counts(LaunchRow& row, const LaunchesPart::Begun& begun) {
   row.launches += begun.launches;
   row.in_graphs += begun.in_graphs;
@@ -47,7 +35,8 @@ void add_counts(LaunchRow& row, const LaunchesPart::Begun& begun) {
   row.kernels_ns += begun.kernels_ns;
 }
 
-LaunchRow counted_row(const CountedRank& rank, const std::vector<bool>& inside, const LaunchesPart::Row& part) {
+/// `windows`: in how many counted ones each cell lies.
+LaunchRow counted_row(const CountedRank& rank, std::span<const std::int64_t> windows, const LaunchesPart::Row& part) {
   LaunchRow row;
   row.rank = rank.rank;
   row.device = part.device;
@@ -56,7 +45,7 @@ LaunchRow counted_row(const CountedRank& rank, const std::vector<bool>& inside, 
   Values delays;
   Values issues;
   for (const LaunchesPart::Begun& begun : part.begun) {
-    if (!inside[begun.cell]) continue;
+    if (windows[begun.cell] == 0) continue;
     add_counts(row, begun);
     calls.add(begun.calls);
     delays.add(begun.delays);
@@ -66,10 +55,8 @@ LaunchRow counted_row(const CountedRank& rank, const std::vector<bool>& inside, 
   row.delay = std::move(delays).durations();
   row.issue = std::move(issues).durations();
   DepthTimes times;
-  for (const TimeRange& window : rank.windows.ranges) {
-    const auto [first, last] = rank.cells.of(window);
-    for (std::size_t cell = first; cell < last; ++cell) times.add(part.queued[cell - 1]);
-  }
+  for (std::size_t cell = 1; cell <= rank.cells.bounded(); ++cell)
+    if (windows[cell] > 0) times.add(part.queued[cell - 1], windows[cell]);
   row.queue = queue_depth(times);
   return row;
 }
@@ -77,12 +64,12 @@ LaunchRow counted_row(const CountedRank& rank, const std::vector<bool>& inside, 
 }  // namespace
 
 void LaunchesMerge::add(const CountedRank& rank, const LaunchesPart& part) {
-  const std::vector<bool> inside = cells_in_windows(rank);
-  LaunchRow all = counted_row(rank, inside, part.all);
+  const std::vector<std::int64_t> windows = windows_of_cells(rank);
+  LaunchRow all = counted_row(rank, windows, part.all);
   if (all.launches == 0) return;
   section_.rows.push_back(std::move(all));
   for (const LaunchesPart::Row& stream : part.streams)
-    if (LaunchRow row = counted_row(rank, inside, stream); row.launches > 0) section_.rows.push_back(std::move(row));
+    if (LaunchRow row = counted_row(rank, windows, stream); row.launches > 0) section_.rows.push_back(std::move(row));
 }
 
 Section<LaunchesSection> LaunchesMerge::finish(std::string why_none) && {

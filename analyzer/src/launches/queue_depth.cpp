@@ -20,9 +20,9 @@ std::int64_t depth_at_share(const DepthTimes& times, std::int64_t all_ns, double
 
 }  // namespace
 
-void DepthTimes::add(const DepthTimes& more) {
-  for (const auto& [depth, ns] : more.ns_at) ns_at[depth] += ns;
-  empty_and_idle_ns += more.empty_and_idle_ns;
+void DepthTimes::add(const DepthTimes& more, std::int64_t times) {
+  for (const auto& [depth, ns] : more.ns_at) ns_at[depth] += times * ns;
+  empty_and_idle_ns += times * more.empty_and_idle_ns;
 }
 
 QueueWalk::QueueWalk(std::span<const Queued> queued, IntervalSet busy)

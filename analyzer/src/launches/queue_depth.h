@@ -22,7 +22,8 @@ struct Queued {
 struct DepthTimes {
   std::map<std::int64_t, std::int64_t> ns_at;  ///< by depth; only those that occurred
   std::int64_t empty_and_idle_ns = 0;          ///< of depth 0, while nothing ran
-  void add(const DepthTimes& more);
+  /// What is in several windows is added so many times.
+  void add(const DepthTimes& more, std::int64_t times = 1);
   bool operator==(const DepthTimes&) const = default;
 };
 

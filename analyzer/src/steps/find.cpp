@@ -1,7 +1,12 @@
 #include "steps/find.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"

@@ -1,9 +1,8 @@
 #include "steps/time_cells.h"
 
 #include <algorithm>
-#include <utility>
+#include <numeric>
 
-#include "math/interval_set.h"
 #include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
@@ -47,14 +46,23 @@ CountedRank counted_rank(const StepsPart& part, const Section<StepsSection>& ste
   return counted;
 }
 
+std::vector<std::int64_t> windows_of_cells(const CountedRank& rank) {
+  std::vector<std::int64_t> windows(rank.cells.count());  // first the differences from the cell before
+  for (const TimeRange& window : rank.windows.ranges) {
+    const auto [first, last] = rank.cells.of(window);
+    if (first >= last) continue;
+    ++windows[first];
+    --windows[last];
+  }
+  std::partial_sum(windows.begin(), windows.end(), windows.begin());
+  return windows;
+}
+
 CountedCells counted_cells(const CountedRank& rank) {
-  const IntervalSet counted = IntervalSet::from(rank.windows.ranges);
-  Inside inside{counted};
   CountedCells cells;
-  for (std::size_t cell = 0; cell < rank.cells.count(); ++cell) {
-    const bool is_inside = inside.contains(rank.cells.range(cell).begin);
-    cells.time.push_back(is_inside);
-    cells.begins.push_back(is_inside || rank.windows.steps == 0);
+  for (const std::int64_t windows : windows_of_cells(rank)) {
+    cells.time.push_back(windows > 0);
+    cells.begins.push_back(windows > 0 || rank.windows.steps == 0);
   }
   return cells;
 }

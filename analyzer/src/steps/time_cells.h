@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -46,6 +47,9 @@ struct CountedRank {
                                        std::span<const StepWindow> windows);
 /// The same from a digest: the times are those of the part, even if those of the steps were moved by clocks.
 [[nodiscard]] CountedRank counted_rank(const StepsPart& part, const Section<StepsSection>& steps);
+
+/// In how many of the counted windows each cell lies: in more than one where steps overlap.
+[[nodiscard]] std::vector<std::int64_t> windows_of_cells(const CountedRank& rank);
 
 /// By cell, two questions that differ only where the whole recording counts.
 struct CountedCells {

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "digest/layout.h"
 #include "rankscope/core/digest/digest_file.h"

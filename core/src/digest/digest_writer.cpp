@@ -1,4 +1,5 @@
-#include <cstring>
+#include <cstddef>
+#include <string>
 #include <utility>
 
 #include "digest/layout.h"

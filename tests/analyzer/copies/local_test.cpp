@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "analyzer/synthetic_run.h"
 #include "copies/merge.h"
 #include "rankscope/core/format.h"
@@ -50,7 +56,9 @@ TEST(LocalCopies, KnowWhichAllocationsWereBeforeTheFirstWork) {
   ASSERT_EQ(part.calls.size(), 2U);
   EXPECT_EQ(part.calls[0].use, CallUse::allocation);
   EXPECT_NE(part.calls[0].before_work, part.calls[1].before_work);
-  EXPECT_EQ(merged(part, std::nullopt).allocations.front().count, 1) << "a rank without steps";
+  const CopiesSection without_steps = merged(part, std::nullopt);
+  ASSERT_EQ(without_steps.allocations.size(), 1U);
+  EXPECT_EQ(without_steps.allocations[0].count, 1) << "the other one is before the first work";
   EXPECT_TRUE(merged(part, at(100)).allocations.empty()) << "both are in the first step";
 }
 

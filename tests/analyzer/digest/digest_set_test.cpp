@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/core/format.h"
@@ -66,8 +68,8 @@ TEST(DigestSet, RefusesAnotherJob) {
             "a.rsd and b.rsd are from different jobs: one job has 4 ranks, the other 8 ranks; open the digests of one "
             "job");
   EXPECT_EQ(why_not("@run source=kineto"),
-            "a.rsd and b.rsd are from different jobs: one job has 4 ranks, the other ranks of unknown number; open the "
-            "digests of one job");
+            "a.rsd and b.rsd are from different jobs: one job has 4 ranks, the other an unknown number of ranks; open "
+            "the digests of one job");
   EXPECT_EQ(why_not("@run source=nsys world_size=4"),
             "a.rsd and b.rsd are from different jobs: one comes from kineto, the other from nsys; open the digests of "
             "one job");

@@ -215,7 +215,12 @@ void expect_the_same(const RankTexts& ranks, const ReportOptions& options) {
 
 const RankTexts four_ranks{rank_text(0), rank_text(1), rank_text(2), rank_text(3)};
 
-TEST(Digest, OfEachRankGivesTheSectionsOfTheWholeRun) { expect_the_same(four_ranks, {}); }
+TEST(Digest, OfEachRankGivesTheSectionsOfTheWholeRun) {
+  expect_the_same(four_ranks, {});
+  const Sections whole = by_run(*run_of(whole_text(four_ranks)), {});
+  for (const std::string* section : {&whole.steps, &whole.kernels, &whole.copies, &whole.data_loading, &whole.launches})
+    EXPECT_FALSE(section->starts_with("unavailable")) << *section;
+}
 
 TEST(Digest, HoldsWhatIsAskedForLater) {
   ReportOptions some_steps;
@@ -258,6 +263,7 @@ TEST(Digest, OfStepsThatARankMarksByRangesGivesTheSame) {
 TEST(Digest, OfThinnedStepsGivesTheSame) {
   RankTexts ranks = four_ranks;
   for (std::string& rank : ranks) rank = with_thinned_step(0, std::move(rank));
+  EXPECT_NE(by_run(*run_of(whole_text(ranks)), {}).with_thinned, "");
   expect_the_same(ranks, {});
   ranks[2] = with_thinned_step(1, std::move(ranks[2]));  // step 1 of the others has events, which do not count
   expect_the_same(ranks, {});
@@ -275,7 +281,9 @@ TEST(Digest, OfCpuRanksGivesTheSame) {
 TEST(Digest, OfTheSampleRecordingGivesTheSame) {
   const auto run = open_run(RANKSCOPE_SAMPLES "/demo.rankscope");
   ASSERT_TRUE(run) << run.error().message;
-  expect_equal(by_digests(**run, set_of({digest_of_run(**run)}), {}), by_run(**run, {}), "demo");
+  const Sections whole = by_run(**run, {});
+  EXPECT_FALSE(whole.steps.starts_with("unavailable")) << whole.steps;
+  expect_equal(by_digests(**run, set_of({digest_of_run(**run)}), {}), whole, "demo");
 }
 
 TEST(Digest, IsTheSameAfterItWasWrittenAndRead) {

@@ -2,8 +2,11 @@
 // from core/src/digest/FORMAT.md, not by the writer.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 
 #include "analyzer/synthetic_run.h"

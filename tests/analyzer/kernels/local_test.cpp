@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "analyzer/synthetic_run.h"
 #include "kernels/merge.h"
 #include "rankscope/core/format.h"

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "analyzer/synthetic_run.h"
 #include "launches/merge.h"
 #include "rankscope/core/model/run.h"

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
@@ -224,6 +226,15 @@ TEST(Steps, AGapInTheIndicesEndsAWindow) {
       "0 step 5000 5090 step index=7\n");
   ASSERT_TRUE(result.section);
   EXPECT_EQ(windows_of(*result.section, RankId{0})[0].window, (TimeRange{at(0), at(90)}));
+}
+
+TEST(Steps, NoneFollowsTheLargestIndex) {
+  const StepsResult result = steps_of(
+      "0 step 0 90 step index=9223372036854775807\n"
+      "0 step 100 190 step index=3\n");
+  ASSERT_TRUE(result.section) << result.section.error().why;
+  ASSERT_EQ(result.section->steps.size(), 1U);
+  EXPECT_EQ(result.section->steps[0].index, std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Steps, WithoutMarksItIsSaidHowToGetThem) {

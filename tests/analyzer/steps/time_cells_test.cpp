@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "steps/window_time.h"
+
 namespace rankscope::analyzer {
 namespace {
 
@@ -54,6 +60,19 @@ TEST(TimeCells, OfAWholeRecordingCountWhateverBeginsAndTheTimeInsideIt) {
   const CountedCells cells = counted_cells(rank);
   EXPECT_EQ(cells.begins, (std::vector<bool>{true, true, true}));
   EXPECT_EQ(cells.time, (std::vector<bool>{false, true, false}));
+}
+
+TEST(TimeCells, OfOverlappingStepsLieInSeveral) {
+  const std::vector<StepWindow> windows{window(0, 10, 40), window(5, 30, 60)};
+  const CountedRank rank{RankId{0}, TimeCells{{at(0), at(100)}, windows}, {{windows[0].window, windows[1].window}, 2}};
+  EXPECT_EQ(windows_of_cells(rank), (std::vector<std::int64_t>{0, 0, 1, 2, 1, 0, 0}));
+}
+
+TEST(WindowTime, OfOverlappingStepsIsCountedOnce) {
+  const WindowTime time{CountedWindows{.ranges = {{at(0), at(100)}, {at(50), at(60)}}, .steps = 2}};
+  EXPECT_EQ(time.length_ns({at(0), at(200)}), 100);
+  EXPECT_EQ(time.length_ns({at(40), at(70)}), 30);
+  EXPECT_TRUE(time.counts(at(70))) << "behind the second step, inside the first one";
 }
 
 TEST(TimeCells, OfADigestAreCountedByTheIndicesOfSteps) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "digest/layout.h"
 #include "recording/format/crc32c.h"
@@ -89,6 +90,7 @@ TEST(DigestFile, ZerosBehindTheLastCommitAreWhereAWriterDied) {
 TEST(DigestFile, NoFlippedBitGoesUnnoticed) {
   const std::string good = two_commits();
   const auto whole = read_digest(good);
+  ASSERT_TRUE(whole) << whole.error().message;
   for (std::size_t byte = 0; byte < good.size(); ++byte) {
     for (unsigned bit = 0; bit < 8; ++bit) {
       std::string bad = good;

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 namespace rankscope::digest {
 namespace {

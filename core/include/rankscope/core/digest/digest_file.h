@@ -67,7 +67,7 @@ struct DigestFile {
 /// True if a file begins like a digest, whatever follows.
 [[nodiscard]] bool looks_like_digest(std::string_view head);
 /// The blocks are views of `bytes`. `unreadable` if it is no digest, of a newer major version, has no committed block,
-/// holds a part of a rank twice, or anything in front of its last commit was changed, left out or repeated.
+/// holds a part of a rank twice, or anything in front of its last commit but padding was changed, left out or repeated.
 [[nodiscard]] Result<DigestFile> read_digest(std::string_view bytes);
 
 }  // namespace rankscope::digest
