@@ -109,14 +109,20 @@ def library_of(folder):
     return folder.split("/src")[0]
 
 
-def units_of(names):
+def cold_folders(root):
+    """What is compiled with other options, and so apart."""
+    table = re.search(r"^set\(RANKSCOPE_COLD ([^)]*)\)", (root / "cmake/RankscopeUnity.cmake").read_text(), re.M)
+    return set(table[1].split())
+
+
+def units_of(names, cold):
     """Lists of files: whole folders, as they follow each other, up to MOST_FILES; more only where a folder has more."""
     folders = {}
     for name in sorted(names):
         folders.setdefault(folder_of(name), []).append(name)
     units = collections.defaultdict(list)  # of each library
     for folder, files in folders.items():
-        of_library = units[library_of(folder)]
+        of_library = units[library_of(folder), folder in cold]
         if of_library and len(of_library[-1]) + len(files) <= MOST_FILES:
             of_library[-1] += files
         else:
@@ -126,7 +132,8 @@ def units_of(names):
 
 def check(root):
     names = [path.relative_to(root).as_posix() for module in MODULES for path in (root / module).rglob("*.cpp")]
-    for unit in units_of(name for name in names if not name.endswith("/main.cpp") and not name.startswith(ALONE)):
+    names = [name for name in names if not name.endswith("/main.cpp") and not name.startswith(ALONE)]
+    for unit in units_of(names, cold_folders(root)):
         users = collections.defaultdict(list)
         for name in unit:
             for key, kind in private_names((root / name).read_text()).items():

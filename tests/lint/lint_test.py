@@ -29,7 +29,7 @@ set(RANKSCOPE_ALLOWED_tests      core analyzer gui)
 def run(script, files):
     """Exit status and output of a check on a tree of these files."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, text in files.items():
+        for name, text in ({"cmake/RankscopeUnity.cmake": "set(RANKSCOPE_COLD core/src/cold)\n"} | files).items():
             path = pathlib.Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -85,6 +85,9 @@ class Units(unittest.TestCase):
         tree = {f"core/src/{folder}/a.cpp": self.MOST for folder in "xy"}
         self.assertEqual(run(check_unity, tree)[0], 1)
         self.assertEqual(run(check_unity, tree | {f"core/src/x/b{i}.cpp": "" for i in range(31)})[0], 0)
+
+    def test_cold_folders_are_compiled_apart(self):
+        self.assertEqual(run(check_unity, {f"core/src/{folder}/a.cpp": self.MOST for folder in ("cold", "x")})[0], 0)
 
     def test_tables_of_all_subjects_are_compiled_together(self):
         apart = {f"analyzer/src/m{i}/a{j}.cpp": "" for i in range(2) for j in range(32)}

@@ -77,12 +77,12 @@ class PairSearch {
     const PairEvidence evidence = evidence_for(*pairs);
     if (evidence.near < least_near || one_near_of * evidence.near < evidence.waited)
       return nothing(
-          format("of the {} receives that were already waiting when their send started, only {} end within {} after "
-                 "this start",
+          format("of the {} receives that were already waiting when their send started, only {} ended within {} of "
+                 "that start",
                  evidence.waited, evidence.near, limit_.text));
     if (evidence.by_chance > most_near_by_chance * static_cast<double>(evidence.near))
       return nothing(format(
-          "chance could explain more than a tenth of the {} receives that end within {} after their send started",
+          "chance could explain more than a tenth of the {} receives that ended within {} of the start of their send",
           evidence.near, limit_.text));
     return {std::move(*pairs), evidence, {}};
   }

@@ -15,9 +15,10 @@ namespace {
 constexpr std::string_view absent = "other ranks took part, but their recordings were not given";
 constexpr std::string_view open = "it was not finished: the rank hung or ended during it, or the recording ended";
 constexpr std::string_view open_elsewhere = "it was not finished on the other ranks: they hung or ended during it";
-constexpr std::string_view lost = "it has no end, probably because events of its rank are lost (see DATA QUALITY)";
+constexpr std::string_view lost =
+    "its end was not recorded, probably because events of its rank were lost (see DATA QUALITY)";
 constexpr std::string_view lost_elsewhere =
-    "events of the other ranks are lost, probably also those of this operation (see DATA QUALITY)";
+    "events of the other ranks were lost, probably also those of this operation (see DATA QUALITY)";
 constexpr std::string_view disagree =
     "the ranks disagree about what the operation is: probably a bug in the recorded program";
 constexpr std::string_view no_partner = "the recording does not say which rank its partner was";

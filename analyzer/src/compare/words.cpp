@@ -36,9 +36,9 @@ std::string doubt_sentence(const ComparedRun& run) {
     std::ranges::replace(counter, '_', ' ');
     list += (list.empty() ? "" : ", ") + counter;
   }
-  return list.empty()
-             ? list
-             : format("Not all data of {} can be trusted ({}); `rankscope report` says why.", run.name.label, list);
+  return list.empty() ? list
+                      : format("Some of the data in {} cannot be trusted ({}); `rankscope report` says why.",
+                               run.name.label, list);
 }
 
 std::string list_of(const ComparedRun& run, LossReach reach) {

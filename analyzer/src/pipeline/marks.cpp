@@ -139,8 +139,8 @@ bool may_hold_actions(const Run& run, const Lane& lane) {
 tl::unexpected<Unavailable> no_marks(const Run& run, bool on_host) {
   if (on_host)
     return unavailable(
-        "forward and backward of micro-batches are marked on the host only, and it was not recorded when the "
-        "devices ran them (trace GPU annotations, too)");
+        "forward and backward of micro-batches are marked on the host only, and the times at which the "
+        "devices ran them were not recorded (trace GPU annotations as well)");
   const bool sends = std::ranges::any_of(run.collectives(),
                                          [&](const Collective& row) { return is_point_to_point(run.text(row.op)); });
   if (!sends) return unavailable(no_pipeline, Missed::no);

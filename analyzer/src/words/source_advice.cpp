@@ -99,12 +99,13 @@ constexpr std::array advice_table{
                  "mpirun, but after srun.",
                  "Profile all ranks and give all their files, or the folder that contains them.",
                  "Profile all ranks and give all exports, or the folder that contains them."},
-    WantedAdvice{Wanted::collectives,
-                 "Record more than one rank. Collectives are recorded if they run in PyTorch's groups on Gloo, or if "
-                 "NCCL's profiler interface, the reference trainer or the annotation API reports them.",
-                 "Give the files of all ranks.",
-                 "Give the exports of all ranks, profiled with --trace=cuda,nvtx and exported with nsys export --type "
-                 "sqlite --include-blobs=true: NCCL marks its calls as NVTX ranges."},
+    WantedAdvice{
+        Wanted::collectives,
+        "Record more than one rank. Collectives are recorded if they run in PyTorch's groups on Gloo, or if "
+        "NCCL's profiler interface, the reference trainer or the annotation API reports them.",
+        "Give the files of all ranks.",
+        "Profile all ranks with --trace=cuda,nvtx (NCCL marks its calls as NVTX ranges), export each with nsys "
+        "export --type sqlite --include-blobs=true, and give all the exports."},
     WantedAdvice{Wanted::groups_of_nccl, "", "Use PyTorch 2.4 or later: it records the group of each NCCL collective.",
                  ""},
     WantedAdvice{Wanted::absent_ranks,

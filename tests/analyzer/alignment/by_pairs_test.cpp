@@ -67,7 +67,7 @@ TEST(PairsFoundByTimes, AreThoseOfThePipeline) {
 TEST(PairsFoundByTimes, AreExplainedInANote) {
   const TimeMatching found = match_pairs(*make(TracedPipeline{}));
   EXPECT_THAT(found.note, AllOf(HasSubstr("144 of 144 sends and receives were matched by their times"),
-                                HasSubstr("end within 1 ms after this start")));
+                                HasSubstr("ended within 1 ms of that start")));
 }
 
 TEST(PairsFoundByTimes, OfASlowStageNameIt) {
@@ -128,7 +128,7 @@ TEST(PairsFoundByTimes, AreNotConcludedIfARankIsMissing) {
   const TimeMatching found = match_pairs(*run_of(text));
   EXPECT_EQ(found.run, nullptr);
   EXPECT_THAT(found.note, AllOf(HasSubstr("the times of these calls do not show this either: of the "),
-                                HasSubstr("only 0 end within 100 µs after this start")));
+                                HasSubstr("only 0 ended within 100 µs of that start")));
   text.replace(text.find("@run "), 5, "@run world_size=4 ");
   EXPECT_THAT(match_pairs(*run_of(text)).note, HasSubstr("only 3 of 4 ranks were recorded"));
 }

@@ -55,9 +55,9 @@ TEST(UnmatchedParts, OfARankWhoseFileIsCutNameTheLossAndNoHang) {
   const auto parts = unmatched(head + numbered(0, {1, 2}) + "1 comm 1000 - allreduce group=dp seq=1\n");
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(parts[0].count, 2);
-  EXPECT_THAT(parts[0].why, HasSubstr("events of the other ranks are lost, probably also those of this operation"));
+  EXPECT_THAT(parts[0].why, HasSubstr("events of the other ranks were lost, probably also those of this operation"));
   EXPECT_EQ(parts[1].count, 1);
-  EXPECT_THAT(parts[1].why, HasSubstr("it has no end, probably because events of its rank are lost"));
+  EXPECT_THAT(parts[1].why, HasSubstr("its end was not recorded, probably because events of its rank were lost"));
 }
 
 TEST(UnmatchedParts, AtTheEdgesAreOfRecordingsThatCoverOtherTimes) {

@@ -69,7 +69,7 @@ TEST(Loading, TakesTheStepThatIsNamed) {
   EXPECT_EQ(Checkpoint::open(folder.path(), 10).value().manifest().facts.step, 10);
   EXPECT_EQ(message_of(Checkpoint::open(folder.path(), 15)),
             (folder / "step-00000015").string() +
-                ": is not a checkpoint: it has no manifest.json; there are checkpoints of steps 10, 20");
+                " is not a checkpoint: it has no manifest.json; there are checkpoints of steps 10, 20");
 }
 
 TEST(Loading, WithoutLatestSaysWhatThereIs) {

@@ -222,7 +222,7 @@ Result<Checkpoint> Checkpoint::open(const fs::path& folder, std::optional<std::i
   }
   const fs::path path = present_folder(folder, *step);
   if (!has_manifest(path))
-    return fail(ErrorKind::unreadable, format("{}: is not a checkpoint: it has no {}{}", path.string(),
+    return fail(ErrorKind::unreadable, format("{} is not a checkpoint: it has no {}{}", path.string(),
                                               checkpoint_manifest_name, other_steps(folder, *step)));
   const std::string manifest_path = (path / checkpoint_manifest_name).string();
   RS_TRY(Descriptor directory, open_to_read(AT_FDCWD, path.string(), path.string()));

@@ -216,16 +216,19 @@ void add_validation_options(CLI::App& app, TrainOptions& o) {
 
 void add_mesh_options(CLI::App& app, TrainOptions& o) {
   MeshOptions& mesh = o.mesh;
-  app.add_option("--dp", mesh.shape.data, "copies of the model in 3d (default: number of ranks divided by --tp x --pp)")
+  app.add_option(
+         "--dp", mesh.shape.data,
+         "copies of the model with --parallel 3d (default: number of ranks divided by the product of --tp and --pp)")
       ->check(within<int>({1, 65536}));
-  app.add_option("--tp", mesh.shape.tensor, "ranks that share each layer in 3d (default 1)")
+  app.add_option("--tp", mesh.shape.tensor, "ranks that share each layer with --parallel 3d (default 1)")
       ->check(within<int>({1, 65536}));
-  app.add_option("--pp", mesh.shape.pipeline, "ranks of each pipeline in 3d (default 1)")
+  app.add_option("--pp", mesh.shape.pipeline, "ranks of each pipeline with --parallel 3d (default 1)")
       ->check(within<int>({1, 65536}));
   app.add_flag(
       "--sequence-parallel", [&mesh](std::int64_t) { mesh.sequence = SequenceParallel::yes; },
-      "in 3d, ranks that share layers also share the sequence (like tp+sp)");
-  app.add_flag("--zero1", mesh.zero1, "in 3d, each copy keeps only a shard of the optimizer state (like zero1)");
+      "with --parallel 3d, ranks that share layers also share the sequence (like tp+sp)");
+  app.add_flag("--zero1", mesh.zero1,
+               "with --parallel 3d, each copy keeps only a shard of the optimizer state (like zero1)");
 }
 
 void add_launch_options(CLI::App& app, TrainOptions& o) {

@@ -141,8 +141,8 @@ tl::expected<Dump, Fault> dump_from(const PlainValues& values, ValueRef root) {
   const std::string_view version = values.text_of(values.find(root, "version"));
   if (!values.is_list(list) && version.empty()) return foreign("is not a dump of the Flight Recorder");
   if (const auto major = leading_number<std::int64_t>(version); !version.empty() && major.value_or(0) > known_major)
-    return foreign(format("is a dump of version {}, newer than the versions 2.x that rankscope reads",
-                          printable(version.substr(0, 20))));
+    return foreign(
+        format("has dump version {}; rankscope reads only versions 2.x and older", printable(version.substr(0, 20))));
   const auto refused = [](std::string why) { return tl::make_unexpected(Fault{FaultKind::refused, std::move(why)}); };
   if (std::string why = excess_of(values, root, list); !why.empty()) return refused(std::move(why));
   Dump dump;

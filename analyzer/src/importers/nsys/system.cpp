@@ -260,7 +260,7 @@ void note_absences(const Database& database, RunBuilder& builder) {
       Column{"CUPTI_ACTIVITY_KIND_KERNEL", "registersPerThread", "registers per thread"},
       Column{"CUPTI_ACTIVITY_KIND_KERNEL", "dynamicSharedMemory", "shared memory"},
       Column{"CUPTI_ACTIVITY_KIND_RUNTIME", "correlationId", "launches"},
-      Column{"CUPTI_ACTIVITY_KIND_RUNTIME", "eventClass", "distinction of runtime and driver calls"},
+      Column{"CUPTI_ACTIVITY_KIND_RUNTIME", "eventClass", "distinction between runtime and driver calls"},
       Column{"CUPTI_ACTIVITY_KIND_MEMCPY", "bytes", "copied bytes"},
       Column{"CUPTI_ACTIVITY_KIND_MEMCPY", "copyKind", "direction of copies"},
       Column{"NVTX_EVENTS", "domainId", "domains"},
