@@ -1,5 +1,6 @@
 #include "steps/step_marks.h"
 
+#include <limits>
 #include <optional>
 
 #include "rankscope/core/model/run.h"
@@ -44,6 +45,7 @@ std::vector<StepMark> step_marks(const Run& run, RankId rank, MarkSource source)
     if (lane.process != process || lane.kind != LaneKind::thread) continue;
     std::vector<StepMark> marks;
     for (const Span& span : run.spans_of(lane)) {
+      if (!marks.empty() && marks.back().index == std::numeric_limits<std::int64_t>::max()) break;  // damaged
       const std::int64_t next = marks.empty() ? 0 : marks.back().index + 1;
       const auto index = index_of(run, span, source, next);
       if (!index || (*index < next && !marks.empty())) continue;
