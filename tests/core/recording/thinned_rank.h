@@ -103,7 +103,7 @@ inline SeenSteps steps_of(const Run& run, RankId rank) {
     for (const Span& span : run.spans_of(lane)) {
       const SpanId id = run.id_of(span);
       if (span.kind == SpanKind::op) ++seen.operations;
-      if (span.kind != SpanKind::step) continue;
+      if (span.kind != SpanKind::step || (span.flags & span_flag::cut_end) != 0) continue;  // it may have no index yet
       seen.indices.push_back(run.number(id, "index").value_or(-1));
       if (run.number(id, "thinned").value_or(0) == 1) ++seen.thinned;
     }
