@@ -146,7 +146,7 @@ void find_what_if(Work& work) {
 
 namespace {
 
-/// Why ranks cannot be compared in the steps that were thinned out; empty if none of those asked for were.
+/// Why ranks are not compared in the steps that were thinned out; empty if none of those asked for were.
 std::string why_no_sums(const Work& work) {
   if (work.options.steps) return {};
   if (!work.with_thinned) return work.why_no_thinned;
@@ -175,11 +175,8 @@ void find_slow_ranks_by_sums(Work& work) {
 void find_slow_ranks(Work& work) {
   Report& report = work.report;
   if (report.thinned) return find_slow_ranks_by_sums(work);
-  if (const std::string why = why_no_sums(work); !why.empty()) {
-    report.stragglers = unavailable(why);
-    return;
-  }
   report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives, report.blame);
+  if (report.stragglers && report.stragglers->cannot_tell.empty()) report.stragglers->cannot_tell = why_no_sums(work);
   if (report.stragglers && report.tcp_links) leave_to_slow_links(*report.tcp_links, *report.stragglers);
   if (report.stragglers && report.steps) add_device_evidence(work.run, *report.steps, *report.stragglers);
   if (report.stragglers && work.graph && report.stragglers->rows.size() > 1) {

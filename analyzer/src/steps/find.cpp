@@ -73,21 +73,6 @@ void mark_warm_up(std::vector<Step>& steps) {
   }
 }
 
-void summarize(StepsSection& section) {
-  std::vector<std::int64_t> walls;
-  for (const Step& step : section.steps) {
-    if (step.complete && !step.warm_up) walls.push_back(step.wall_ns);
-  }
-  section.median_ns = median(walls);
-  section.p90_ns = quantile(walls, 0.9);
-  if (!walls.empty())
-    section.mean_ns =
-        std::accumulate(walls.begin(), walls.end(), std::int64_t{0}) / static_cast<std::int64_t>(walls.size());
-  if (std::ssize(walls) >= least_for_jitter && section.median_ns > 0) {
-    section.jitter = robust_sigma(walls) / static_cast<double>(section.median_ns);
-  }
-}
-
 struct AllWindows {
   std::vector<StepWindow> windows;       // by (rank, index)
   std::vector<RankId> ranks_with_steps;  // ascending
@@ -245,6 +230,21 @@ std::string step_range_text(const StepRange& range) {
   if (range.second == to_the_end) return format("steps {} and later", range.first);
   return range.first == range.second ? format("step {}", range.first)
                                      : format("steps {} to {}", range.first, range.second);
+}
+
+void summarize(StepsSection& section) {
+  std::vector<std::int64_t> walls;
+  for (const Step& step : section.steps) {
+    if (step.complete && !step.warm_up) walls.push_back(step.wall_ns);
+  }
+  section.median_ns = median(walls);
+  section.p90_ns = quantile(walls, 0.9);
+  if (!walls.empty())
+    section.mean_ns =
+        std::accumulate(walls.begin(), walls.end(), std::int64_t{0}) / static_cast<std::int64_t>(walls.size());
+  if (std::ssize(walls) >= least_for_jitter && section.median_ns > 0) {
+    section.jitter = robust_sigma(walls) / static_cast<double>(section.median_ns);
+  }
 }
 
 bool StepsSection::counted(std::int64_t index) const {

@@ -30,6 +30,8 @@ struct StepsResult {
                                      const ReportOptions& options);
 [[nodiscard]] StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOptions& options);
 
+/// Median, p90, mean and jitter of the steps as they are now.
+void summarize(StepsSection& section);
 /// The windows of one rank, ascending. Empty where the rank has no step marks.
 [[nodiscard]] std::span<const StepWindow> windows_of(const StepsSection& steps, RankId rank);
 /// The indices of the steps that enter statistics (C6), ascending.

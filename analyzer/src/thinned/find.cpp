@@ -13,6 +13,15 @@
 namespace rankscope::analyzer {
 namespace {
 
+/// Sums may be damaged: of two numbers of which none is negative, the sum as far as it can be told.
+std::int64_t plus(std::int64_t one, std::int64_t other) {
+  return one + std::min(other, std::numeric_limits<std::int64_t>::max() - one);
+}
+
+std::int64_t behind(std::int64_t index) {
+  return index == std::numeric_limits<std::int64_t>::max() ? index : index + 1;
+}
+
 std::int64_t sum_of(const Run& run, SpanId step, std::string_view key) {
   return std::max<std::int64_t>(0, run.number(step, key).value_or(0));
 }
@@ -25,8 +34,7 @@ TimeSplit split_of_sums(const Run& run, const StepWindow& window) {
   std::int64_t rest = split.window_ns;
   const auto take = [&](std::initializer_list<std::string_view> keys) {
     std::int64_t sum = 0;
-    for (const std::string_view key : keys) sum += sum_of(run, window.sums, key);
-    sum = std::min(sum, rest);
+    for (const std::string_view key : keys) sum += std::min(sum_of(run, window.sums, key), rest - sum);
     rest -= sum;
     return sum;
   };
@@ -78,8 +86,8 @@ ThinnedRank sums_of(const Run& run, std::span<const StepWindow> windows, std::sp
     sums.per_step.push_back(split_of_sums(run, window));
     sums.total += sums.per_step.back();
     sums.bytes_per_step.push_back(sum_of(run, window.sums, "bytes"));
-    sums.bytes += sums.bytes_per_step.back();
-    sums.operations += sum_of(run, window.sums, "operations");
+    sums.bytes = plus(sums.bytes, sums.bytes_per_step.back());
+    sums.operations = plus(sums.operations, sum_of(run, window.sums, "operations"));
   }
   return sums;
 }
@@ -113,17 +121,18 @@ std::optional<ThinnedSection> find_thinned(const Run& run, const StepsSection& s
   ThinnedSection section;
   section.steps = steps;
   for (const StepWindow& window : steps.windows)
-    if (window.sums.is_set()) section.first_full_step = std::max(section.first_full_step, window.index + 1);
+    if (window.sums.is_set()) section.first_full_step = std::max(section.first_full_step, behind(window.index));
   leave_out_mixed(section.steps);
   if (asked)
     std::erase_if(section.steps.steps,
                   [&](const Step& step) { return step.index < asked->first || step.index > asked->second; });
   const auto is_thinned = [&](const Step& step) { return step.index < section.first_full_step; };
   if (std::ranges::none_of(section.steps.steps, is_thinned)) return std::nullopt;
-  section.indices = thinned_indices(steps, section.first_full_step);
+  summarize(section.steps);
+  section.indices = thinned_indices(section.steps, section.first_full_step);
   for (const RankId rank : run.ranks()) {
-    section.rows.push_back(row_of(run, steps, rank, matching));
-    ThinnedRank sums = sums_of(run, windows_of(steps, rank), section.indices);
+    section.rows.push_back(row_of(run, section.steps, rank, matching));
+    ThinnedRank sums = sums_of(run, windows_of(section.steps, rank), section.indices);
     sums.rank = rank;
     if (sums.steps > 0) section.ranks.push_back(std::move(sums));
   }

@@ -66,13 +66,17 @@ std::string thinned_text(const Report& report) {
   if (!report.thinned || report.thinned->steps.steps.empty()) return {};
   const ThinnedSection& section = *report.thinned;
   const std::int64_t first = section.steps.steps.front().index;
+  const std::string rest =
+      report.steps_recorded
+          ? format("; everything else in this report covers the time from step {} on", section.first_full_step)
+          : std::string{"; no step with events is left, so nothing else can be said of steps"};
   return format(
       "{} {} thinned out while the job ran (record --keep): of {}, only sums per rank and step are recorded. They show "
-      "slow ranks; everything else in this report covers the time from step {} on.",
+      "slow ranks{}.",
       first + 1 == section.first_full_step ? format("Step {}", first)
                                            : format("Steps {} to {}", first, section.first_full_step - 1),
       first + 1 == section.first_full_step ? "was" : "were", first + 1 == section.first_full_step ? "it" : "them",
-      section.first_full_step);
+      rest);
 }
 
 Json thinned_json(const ThinnedSection& section) {

@@ -204,6 +204,8 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     summary.bytes += gathered->bytes;
     summary.events_dropped += gathered->events_dropped;
     summary.thinned += gathered->events_thinned;
+    summary.thinned_without_sums += gathered->events_without_sums;
+    summary.thinned_without_steps += gathered->events_without_steps;
     summary.disk_refusals += facts.refusals;
     summary.world_size = std::max(summary.world_size, gathered->world_size);
     add_to_story(summary.sources, *gathered);

@@ -24,8 +24,9 @@ namespace fs = std::filesystem;
 using recording::Thinner;
 
 constexpr std::uint64_t most_by_default = std::uint64_t{32} << 30;
-constexpr long memory_file_system = 0x01021994;  // TMPFS_MAGIC
-constexpr std::uint64_t bytes_per_round = std::uint64_t{32} << 20;
+constexpr long memory_file_system = 0x01021994;                        // TMPFS_MAGIC
+constexpr std::uint64_t bytes_per_round = std::uint64_t{32} << 20;     // that are read
+constexpr std::uint64_t given_up_per_round = std::uint64_t{64} << 20;  // more would hold up signals to the command
 constexpr std::size_t most_followed = 1024;
 constexpr std::int64_t look_apart_ns = 1'000'000'000;
 // Between these shares of the limit lies what is given up at once.
@@ -35,9 +36,9 @@ constexpr double low_share = 0.8;
 // allowed.
 constexpr nanoseconds patience{60'000'000'000};
 constexpr nanoseconds short_patience{10'000'000'000};
+constexpr nanoseconds longest_patience{180'000'000'000};  // where reading does not keep up
 constexpr double far_too_much = 1.25;
-
-HostTime now() { return HostTime{nanoseconds{static_cast<std::int64_t>(recording::TickClock::now_monotonic())}}; }
+constexpr double slightly_more = 1.05;  // than the limit, which is not worth a word
 
 std::uint64_t blocks_of(const fs::path& folder) {
   std::uint64_t bytes = 0;
@@ -92,19 +93,26 @@ KeepLimit limit_on_this_node(const KeepLimit& asked, const fs::path& spool) {
 
 std::string sentence_on(const KeepLimit& limit, const KeepLimit& asked) {
   if (own_rank().local_rank > 0) return {};  // the first recorder of the node says it
-  const std::string period =
-      limit.period ? format("events of the last {}, and at most ", period_text(*limit.period)) : "events of at most ";
-  return format("rankscope: keeps {}{} on this node; removes older events, but keeps sums for each step{}\n", period,
-                gib_text(*limit.bytes * recorders_on_this_node()),
+  const std::string size = gib_text(*limit.bytes * recorders_on_this_node());
+  const std::string kept = limit.period
+                               ? format("the events of the last {}, at most {}", period_text(*limit.period), size)
+                               : format("at most {} of events", size);
+  return format("rankscope: keeps {} on this node; older events are replaced by sums for each step{}\n", kept,
                 asked == KeepLimit{} ? " (--keep changes this)" : "");
 }
 
-Keeper::Keeper(fs::path spool, KeepLimit limit, Asked asked)
+HostTime Keeper::steady_now() {
+  return HostTime{nanoseconds{static_cast<std::int64_t>(recording::TickClock::now_monotonic())}};
+}
+
+Keeper::Keeper(fs::path spool, KeepLimit limit, Asked asked, Pace pace)
     : spool_(std::move(spool)),
       limit_(limit),
+      pace_(std::move(pace)),
       most_followed_(most_followed_here()),
       is_following_(asked == Asked::by_the_user),
-      over_since_(now()) {}
+      over_since_(pace_.now()),
+      behind_until_(over_since_) {}
 
 std::uint64_t Keeper::spool_bytes() const {
   const fs::path outside = spool_ / recording::outside_folder;
@@ -114,9 +122,13 @@ std::uint64_t Keeper::spool_bytes() const {
 
 void Keeper::find_segments(const fs::path& folder, FileNames& known) {
   for_each_new_file(folder, known, [&](std::string_view name) {
-    if (!name.ends_with(recording::segment_suffix) || followed_.size() >= most_followed_) return;
+    if (!name.ends_with(recording::segment_suffix)) return;
+    if (followed_.size() >= most_followed_) {
+      leaves_out_segments_ = true;
+      return;
+    }
     known.emplace(name);
-    followed_.emplace(folder / name, Followed{Thinner{folder / name}});
+    followed_.emplace(folder / name, Followed{Thinner{folder / name, pace_.limits}});
   });
 }
 
@@ -150,10 +162,47 @@ HostTime Keeper::time_of_excess(std::uint64_t excess) const {
   return time;
 }
 
-void Keeper::give_up_before(HostTime until, Thinner::Steps steps) {
+std::uint64_t Keeper::give_up_before(HostTime until, Thinner::Steps steps, std::uint64_t budget) {
   for (auto& [path, one] : followed_) {
-    if (const auto given = one.thinner.give_up(until, steps); !given) problem_ = given.error().message;
+    if (budget == 0) break;
+    const auto given = one.thinner.give_up(until, steps, budget);
+    if (!given) {
+      note_problem(given.error().message);
+      continue;
+    }
+    budget = given->is_all ? budget - std::min(budget, given->bytes) : 0;
   }
+  return budget;
+}
+
+/// Only the first one: most others follow from it.
+void Keeper::note_problem(const std::string& what) {
+  if (problems_++ == 0) problem_ = what;
+}
+
+void Keeper::note_size(double size) {
+  if (size <= static_cast<double>(largest_)) return;
+  largest_ = static_cast<std::uint64_t>(size);
+  was_behind_then_ = is_behind_ || !is_following_;
+}
+
+std::string Keeper::why_too_much() const {
+  if (problems_ == 1) return problem_;
+  if (problems_ > 1) return format("{} (this and the like happened {} times)", problem_, problems_);
+  if (leaves_out_segments_)
+    return format("old events of at most {} processes at a time can be removed, and there were more", most_followed_);
+  if (was_behind_then_) return "they were written faster than they could be read";
+  return "only whole steps are removed at first, and a few of the latest are kept";
+}
+
+std::string Keeper::problem() const {
+  const std::uint64_t limit = *limit_.bytes;
+  if (static_cast<double>(largest_) > slightly_more * static_cast<double>(limit))
+    return format("the events took up to {}, more than the {} that --keep or its default allows, because {}",
+                  gib_text(largest_), gib_text(limit), why_too_much());
+  if (problems_ > 0 || (leaves_out_segments_ && limit_.period))
+    return format("some old events could not be removed: {}", why_too_much());
+  return {};
 }
 
 /// The number of a process in a container may be that of another one here, so that a name alone does not tell.
@@ -165,46 +214,56 @@ void Keeper::note_ends() {
   }
 }
 
-/// True if steps may be torn apart: whole ones were given up for a while, and that was not enough.
+/// True if steps may be torn apart: whole ones were given up for a while, and that was not enough. As long as not all
+/// is read, more of them may follow; but they need not.
 bool Keeper::is_urgent(double size) {
   const auto limit = static_cast<double>(*limit_.bytes);
-  const HostTime time = now();
-  if (size <= limit || is_behind_) {
+  const HostTime time = pace_.now();
+  if (is_behind_) behind_until_ = time;
+  if (size <= limit) {
     over_since_ = time;
     return false;
   }
-  return time - over_since_ > (size > far_too_much * limit ? short_patience : patience);
+  const nanoseconds wait = size > far_too_much * limit ? short_patience : patience;
+  return time - std::max(over_since_, behind_until_) > wait || time - over_since_ > longest_patience;
 }
 
 void Keeper::give_up() {
   note_ends();
-  problem_.clear();
-  if (limit_.period) give_up_before(now() - *limit_.period, Thinner::Steps::whole);
+  std::uint64_t budget = given_up_per_round;
+  if (limit_.period) budget = give_up_before(pace_.now() - *limit_.period, Thinner::Steps::whole, budget);
   const auto limit = static_cast<double>(*limit_.bytes);
   const auto size = [this] { return static_cast<double>(spool_bytes()); };
   const double before = size();
+  note_size(before);
   is_following_ = is_following_ || before > limit;
   if (before <= high_share * limit || !is_following_) {
-    over_since_ = now();
-    return;
+    over_since_ = pace_.now();
+  } else {
+    const auto excess = static_cast<std::uint64_t>(before - low_share * limit);
+    budget = give_up_before(time_of_excess(excess), Thinner::Steps::whole, budget);
+    const double after = size();
+    if (budget == 0) over_since_ = pace_.now();  // whole steps do help
+    if (is_urgent(after)) {
+      const auto rest = static_cast<std::uint64_t>(after - low_share * limit);
+      budget = give_up_before(time_of_excess(rest), Thinner::Steps::any, budget);
+    }
   }
-  const auto excess = static_cast<std::uint64_t>(before - low_share * limit);
-  give_up_before(time_of_excess(excess), Thinner::Steps::whole);
-  const double after = size();
-  if (!is_urgent(after)) return;
-  give_up_before(time_of_excess(static_cast<std::uint64_t>(after - low_share * limit)), Thinner::Steps::any);
+  if (budget == 0) next_look_ns_ = 0;  // the rest in the next round
 }
 
 void Keeper::round() {
   if (is_following_) follow(bytes_per_round);
-  const std::int64_t time = now().time_since_epoch().count();
+  const std::int64_t time = pace_.now().time_since_epoch().count();
   if (time < next_look_ns_) return;
   next_look_ns_ = time + look_apart_ns;
   give_up();
 }
 
 void Keeper::finish() {
-  if (is_following_) follow(std::numeric_limits<std::uint64_t>::max());
+  for (auto& [path, one] : followed_)
+    if (one.thinner.has_given_up() && one.thinner.is_there())
+      one.thinner.follow(std::numeric_limits<std::uint64_t>::max());
   followed_.clear();
 }
 

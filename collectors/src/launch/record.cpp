@@ -323,9 +323,7 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   if (hangs) hangs->stop();
   keeper.finish();
   outcome.summary.notes = environment.warnings;
-  if (!keeper.problem().empty())
-    outcome.summary.notes.push_back(format(
-        "old events could not be removed, so more was kept than --keep or its default allows: {}", keeper.problem()));
+  if (std::string problem = keeper.problem(); !problem.empty()) outcome.summary.notes.push_back(std::move(problem));
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(
         format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "

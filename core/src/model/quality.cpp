@@ -234,8 +234,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "NCCL launches kernels were recorded; kernels, copies and collectives are complete. To record all calls, use "
      "--budget off, or record a few steps with --window."},
     {events_thinned, "events_thinned", info,
-     "Old events were thinned out while the job ran, as --keep or its default asks for. For the steps before the "
-     "first complete one, the recording has sums per rank and step instead. Record with a larger --keep to keep more."},
+     "Old events were thinned out while the job ran, as --keep or its default asks for. Where a process has steps, the "
+     "recording has sums for each of them instead; where it has none, the events are gone. Record with a larger --keep "
+     "to keep more."},
     {events_without_sums, "events_without_sums", data_loss,
      "Old events were given up while the job ran, because otherwise the recording would have become larger than --keep "
      "or its default allows, but the sums of their steps could not be stored. These steps are missing. Record with a "

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/render.h"
@@ -160,6 +162,50 @@ TEST(ThinnedSteps, RanksAreNotComparedInStepsThatSomeHaveAsEvents) {
   ASSERT_TRUE(report.thinned);
   EXPECT_EQ(report.thinned->indices.size(), 59U);
   EXPECT_EQ(report.thinned->rows.front().per_step.size(), 79U);
+}
+
+TEST(ThinnedSteps, WhereRanksAreNotComparedInThemTheFullStepsAreAndItIsSaid) {
+  std::string text = text_of({.slow_until = 0});
+  for (std::int64_t step = 0; step < 60; ++step) {
+    const std::string sums = format(" step index={} thinned=1", step);
+    text.replace(text.find(sums), sums.size(), format(" step index={} skipped=1", step));  // rank 0 has events of all
+  }
+  const Report report = analyze(*run_of(text), {});
+  EXPECT_FALSE(report.thinned);
+  ASSERT_TRUE(report.stragglers) << report.stragglers.error().why;
+  EXPECT_FALSE(report.stragglers->compared.empty());
+  EXPECT_NE(report.stragglers->cannot_tell.find("none of them has sums on all ranks"), std::string::npos)
+      << report.stragglers->cannot_tell;
+}
+
+TEST(ThinnedSteps, IfAllWereThinnedOutNoFullStepIsPromised) {
+  const Report report = report_of({.steps = 80, .full_from = 80});
+  EXPECT_NE(thinned_text(report).find("They show slow ranks; no step with events is left, so nothing else can be said "
+                                      "of steps."),
+            std::string::npos)
+      << thinned_text(report);
+}
+
+TEST(ThinnedSteps, SumsThatCannotBeTrueAreLimitedToTheStep) {
+  constexpr std::string_view most = "9223372036854775807";
+  std::string text = text_of({.slow_until = 0});
+  for (const std::string_view key : {"compute_ns=", "communication_ns=", "wait_ns=", "\"bytes\"=", "operations="}) {
+    for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + key.size())) {
+      const std::size_t begin = at + key.size();
+      text.replace(begin, text.find_first_of(" \n", begin) - begin, most);
+    }
+  }
+  const std::string last = " step index=79\n";
+  for (std::size_t at = text.find(last); at != text.npos; at = text.find(last, at + 1))
+    text.replace(at, last.size(), format(" step index={} thinned=1\n", most));
+  const Report report = analyze(*run_of(text), {});
+  ASSERT_TRUE(report.thinned);
+  for (const ThinnedRank& rank : report.thinned->ranks) {
+    EXPECT_EQ(rank.total.compute_ns + rank.total.exposed_comm_ns + rank.total.memory_ns + rank.total.idle_ns,
+              rank.total.window_ns);
+    EXPECT_EQ(rank.bytes, std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(rank.operations, std::numeric_limits<std::int64_t>::max());
+  }
 }
 
 TEST(ThinnedSteps, ARunWithoutThemHasNoSuchSection) {

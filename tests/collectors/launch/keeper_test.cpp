@@ -23,9 +23,10 @@ std::size_t steps_in(const Run& run, std::int64_t thinned) {
 
 TEST(Keeper, WhatTheUserAsksForIsSaid) {
   const KeepLimit asked{.period = nanoseconds{600 * second}, .bytes = std::uint64_t{4} << 30};
-  EXPECT_EQ(sentence_on(asked, asked),
-            "rankscope: keeps events of the last 10 minutes, and at most 4.0 GiB on this node; removes older events, "
-            "but keeps sums for each step\n");
+  EXPECT_EQ(
+      sentence_on(asked, asked),
+      "rankscope: keeps the events of the last 10 minutes, at most 4.0 GiB on this node; older events are replaced "
+      "by sums for each step\n");
 }
 
 TEST(Keeper, WithoutAWishThereIsALimitAndItIsSaidHowToChangeIt) {
@@ -35,8 +36,10 @@ TEST(Keeper, WithoutAWishThereIsALimitAndItIsSaidHowToChangeIt) {
   EXPECT_LE(*limit.bytes, std::uint64_t{32} << 30);
   EXPECT_GE(*limit.bytes, std::uint64_t{16} << 20);
   EXPECT_FALSE(limit.period);
-  EXPECT_THAT(sentence_on(limit, {}), HasSubstr("rankscope: keeps events of at most "));
-  EXPECT_THAT(sentence_on(limit, {}), HasSubstr(" (--keep changes this)\n"));
+  EXPECT_THAT(sentence_on(limit, {}), HasSubstr("rankscope: keeps at most "));
+  EXPECT_THAT(
+      sentence_on(limit, {}),
+      HasSubstr(" of events on this node; older events are replaced by sums for each step (--keep changes this)\n"));
 }
 
 TEST(Keeper, RecordersOfOneNodeShareItsSize) {

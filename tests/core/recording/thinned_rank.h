@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -29,6 +30,11 @@ inline constexpr LiveLimits at_once{
     .steps = 1U << 14, .stretches = 1U << 22, .device_delay = nanoseconds{0}, .host_delay = nanoseconds{0}};
 
 inline HostTime now() { return HostTime{nanoseconds{static_cast<std::int64_t>(TickClock::now_monotonic())}}; }
+
+/// In ns since 1970, as devices report their times.
+inline std::int64_t wall_now() {
+  return std::chrono::duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 inline std::uint64_t blocks_of(const fs::path& file) {
   struct stat facts {};
@@ -103,7 +109,7 @@ inline SeenSteps steps_of(const Run& run, RankId rank) {
     for (const Span& span : run.spans_of(lane)) {
       const SpanId id = run.id_of(span);
       if (span.kind == SpanKind::op) ++seen.operations;
-      if (span.kind != SpanKind::step) continue;
+      if (span.kind != SpanKind::step || (span.flags & span_flag::cut_end) != 0) continue;  // it may have no index yet
       seen.indices.push_back(run.number(id, "index").value_or(-1));
       if (run.number(id, "thinned").value_or(0) == 1) ++seen.thinned;
     }

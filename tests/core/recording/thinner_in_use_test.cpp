@@ -120,10 +120,6 @@ TEST(ThinnerInUse, ARecorderThatIsKilledAtAnyInstantLosesNothing) {
   EXPECT_GT(thinned, 0U);
 }
 
-std::int64_t wall_now() {
-  return std::chrono::duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 TEST(ThinnerInUse, KernelsOfFullStepsAreThereAndThoseOfOthersAreInTheirSums) {
   const TemporaryFolder spool;
   Rank rank{spool.path()};

@@ -1,10 +1,12 @@
 // What is thinned out is never lost without a word: sums are right, or they are missing and that is counted.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rankscope/core/model/run.h"
@@ -120,6 +122,7 @@ TEST(Thinner, AHangInAJobWithoutStepsStaysVisible) {
     if (i % 100 == 0) rank.writer->refill();
     if (i % 1000 == 0) rank.thinner->follow(1U << 30);
   }
+  other->push(SpanKind::op, "inner");  // is open, too
   rank.thinner->follow(1U << 30);
   EXPECT_GT(rank.give_up(now()).events, 50'000U);
   const auto run = read_recording(spool.path());
@@ -129,6 +132,13 @@ TEST(Thinner, AHangInAJobWithoutStepsStaysVisible) {
   EXPECT_EQ(collectives[0].sequence, 5);
   EXPECT_EQ(collectives[0].state, CommState::started);
   EXPECT_EQ((*run)->quality().of(Counter::pop_without_push), 0U);
+  const auto is_open = [&](std::string_view name) {
+    return std::ranges::any_of((*run)->spans(), [&](const Span& span) {
+      return (*run)->text(span.name) == name && (span.flags & span_flag::cut_end) != 0;
+    });
+  };
+  EXPECT_TRUE(is_open("inner"));
+  EXPECT_FALSE(is_open("outer")) << "its begin was given up";
 }
 
 TEST(Thinner, AnOperationWhoseEndWasGivenUpHasNotHung) {

@@ -111,12 +111,14 @@ struct RecordSummary {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::uint64_t events_dropped = 0;
-  std::uint64_t disk_refusals = 0;  ///< times a segment could not grow
-  std::uint64_t not_recorded = 0;   ///< processes that could not open a segment
-  std::uint64_t unreadable = 0;     ///< segments that could not be gathered, since they are damaged
-  std::uint64_t thinned = 0;        ///< events that sums per step stand for (--keep)
-  std::uint64_t not_watched = 0;    ///< processes without events that could not be sampled either
-  DetailSet details{};              ///< that some process acted on
+  std::uint64_t disk_refusals = 0;          ///< times a segment could not grow
+  std::uint64_t not_recorded = 0;           ///< processes that could not open a segment
+  std::uint64_t unreadable = 0;             ///< segments that could not be gathered, since they are damaged
+  std::uint64_t thinned = 0;                ///< events that sums per step stand for (--keep)
+  std::uint64_t thinned_without_sums = 0;   ///< events of steps that have no sums: a loss
+  std::uint64_t thinned_without_steps = 0;  ///< events of processes that have no steps
+  std::uint64_t not_watched = 0;            ///< processes without events that could not be sampled either
+  DetailSet details{};                      ///< that some process acted on
   SourceStory sources{};
   PyTorchSeen pytorch{};                                        ///< by some process
   std::int64_t world_size = 0;                                  ///< what the segments tell; 0 = unknown

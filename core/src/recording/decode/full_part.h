@@ -19,10 +19,13 @@ struct FullPart {
   /// Of a process that was not thinned out while others were: made of its own events, so that all ranks have the same
   /// of the steps before.
   std::vector<StepSums> own_sums{};
+  /// Of such a process: steps that have no sums although their events are left out. By begin.
+  std::vector<TimeRange> without_sums{};
 };
 
 /// One for each segment. Chunks of different ranks are given up at different times; what is used begins with the same
-/// step on all ranks that have sums and ran at the same time, so that no operation lacks its partners.
+/// step on all ranks that have sums and ran at the same time, so that no operation lacks its partners. Ranks without
+/// steps that ran at the same time begin with the same moment.
 [[nodiscard]] std::vector<FullPart> full_parts(std::span<const SegmentFile* const> segments,
                                                std::span<const SegmentClock> clocks);
 

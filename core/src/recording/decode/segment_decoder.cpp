@@ -129,7 +129,8 @@ std::uint64_t SegmentDecoder::decode() {
   add_step_sums();
   ranges_.finish(last_ticks_, full_.since ? RangeDecoder::Starts::some : RangeDecoder::Starts::all);
   devices_.finish();
-  comm_.finish(devices_, {process_, last_ticks_, full_.since.has_value() || was_switched_off()});
+  const bool off = was_switched_off();
+  comm_.finish(devices_, {process_, last_ticks_, off, full_.since.has_value() || off});
   count_thinned();
   for (const auto& [counter, total] : totals_) builder_.quality().add(counter, total);
   Process& process = builder_.process(process_);
@@ -281,7 +282,7 @@ void SegmentDecoder::leave_out(Thread& thread, const Record& record) {
   if (type == RecordType::mark) thread.mark.reset();
   const bool is_event = type == RecordType::push || type == RecordType::range_start || type == RecordType::mark ||
                         type == RecordType::comm_enqueued;
-  if (is_event && !thread.holds_sums) ++left_out_;
+  if (is_event && !thread.holds_sums) count_left_out(record.word(0));
 }
 
 void SegmentDecoder::decode_string(Thread& thread, const Record& record) {

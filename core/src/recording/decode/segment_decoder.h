@@ -108,6 +108,7 @@ class SegmentDecoder {
   void count_missing_chunks();
   [[nodiscard]] bool is_left_out(const Record& record);
   void leave_out(Thread& thread, const Record& record);
+  void count_left_out(std::uint64_t ticks);
   void count_thinned();
   void add_step_sums();
   void pop(Thread& thread, std::uint64_t ticks);
@@ -125,8 +126,9 @@ class SegmentDecoder {
   DeviceDecoder devices_;
   CommDecoder comm_;
   FullPart full_;
-  Unfinished unfinished_;       // only if something is left out
-  std::uint64_t left_out_ = 0;  // events of the time before the full part
+  Unfinished unfinished_;                    // only if something is left out
+  std::uint64_t left_out_ = 0;               // events of the time before the full part
+  std::uint64_t left_out_without_sums_ = 0;  // the same of steps without sums
   std::uint64_t added_ = 0;
   std::uint64_t last_ticks_ = 0;
   std::vector<Gap> gaps_;

@@ -1,5 +1,6 @@
 // What is used of a process whose old events were thinned out.
 #include <algorithm>
+#include <iterator>
 
 #include "recording/decode/segment_decoder.h"
 
@@ -35,18 +36,28 @@ bool SegmentDecoder::is_left_out(const Record& record) {
   return !is_unfinished && run_time(record.word(0)) < *full_.since;
 }
 
+/// Left out of the events that are still there.
+void SegmentDecoder::count_left_out(std::uint64_t ticks) {
+  const auto& steps = full_.without_sums;
+  if (steps.empty()) return void(++left_out_);
+  const RunTime time = run_time(ticks);
+  const auto next = std::ranges::upper_bound(steps, time, {}, &TimeRange::begin);
+  const bool is_lost = next != steps.begin() && std::prev(next)->contains(time);
+  ++(is_lost ? left_out_without_sums_ : left_out_);
+}
+
 void SegmentDecoder::count_thinned() {
   std::uint64_t without_sums = 0;
   for (const ThinnedFields& fields : segment_.thinned)
     (fields.without_sums != 0 ? without_sums : left_out_) += fields.events;
   builder_.quality().add(Counter::events_thinned, left_out_);
-  builder_.quality().add(Counter::events_without_sums, without_sums);
+  builder_.quality().add(Counter::events_without_sums, without_sums + left_out_without_sums_);
 }
 
 /// A span for each step that is there as sums only, on the thread that marked it.
 void SegmentDecoder::add_step_sums() {
   if (!full_.first_step) return;
-  for (const StepSums& sums : segment_.step_sums.empty() ? full_.own_sums : segment_.step_sums) {
+  for (const StepSums& sums : full_.own_sums.empty() ? segment_.step_sums : full_.own_sums) {
     const StepSumsFields& fields = sums.fields;
     const bool is_full = full_.since && run_time(fields.begin) >= *full_.since;
     if (fields.index >= *full_.first_step || is_full) continue;

@@ -154,7 +154,12 @@ Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Tex
   summary.secrets_hidden = write_header(out, segment, texts);
   summary.bytes = segment_header_bytes;
   summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
-  for (const ThinnedFields& fields : segment.thinned) summary.events_thinned += fields.events;
+  for (const ThinnedFields& fields : segment.thinned) {
+    const bool has_steps = !segment.step_sums.empty();
+    (fields.without_sums != 0 ? summary.events_without_sums
+     : has_steps              ? summary.events_thinned
+                              : summary.events_without_steps) += fields.events;
+  }
   summary.evidence = {.has_rank = has_rank(segment), .level = work_level_of(segment)};
   std::vector<std::byte> scrubbed;
   for (Chunk chunk : segment.chunks) {

@@ -46,6 +46,8 @@ std::optional<LiveLayer> layer_of(SpanKind kind) {
   return std::nullopt;
 }
 
+bool is_idle(LiveLayer layer) { return layer == LiveLayer::data || layer == LiveLayer::wait; }
+
 SpanKind kind_from(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
 
 }  // namespace
@@ -225,11 +227,20 @@ void LiveDecoder::enqueued(const Thread& thread, const Record& record) {
   CommEnqueued fields{};
   std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
   const bool is_announced = fields.members < thread.names.size() && !thread.names[fields.members].empty();
+  if (!is_announced && fields.group < thread.names.size()) {
+    std::uint64_t& last = last_of_library_[thread.names[fields.group]];
+    last = std::max(last, fields.ticks);
+  }
   if (enqueued_.size() >= most_comm) {
     complete_since_ = std::max(complete_since_, enqueued_.front().time + nanoseconds{1});
     enqueued_.pop_front();
   }
   enqueued_.push_back({time, std::max<std::int64_t>(fields.bytes, 0), is_announced});
+}
+
+bool LiveDecoder::is_last_of_library(std::string_view communicator, std::uint64_t ticks) const {
+  const auto last = last_of_library_.find(communicator);
+  return last == last_of_library_.end() || last->second <= ticks;
 }
 
 std::vector<SettledStep> LiveDecoder::take_settled() { return std::exchange(settled_, {}); }
@@ -242,24 +253,23 @@ void LiveDecoder::account(std::uint32_t number, HostTime until) {
                                   [](const Open& open) { return layer_of(open.kind).has_value(); });
   if (inner == thread.open.rend()) return;
   const LiveLayer layer = *layer_of(inner->kind);
-  const bool is_idle = layer == LiveLayer::data || layer == LiveLayer::wait;
-  if (is_idle && source_ != Steps::none && number != step_thread_) return;  // of a worker
-  add(layer, since, until);
+  if (is_idle(layer) && source_ != Steps::none && number != step_thread_) return;  // of a worker
+  add({since, until, layer, number});
 }
 
-void LiveDecoder::add(LiveLayer layer, HostTime begin, HostTime end) {
-  if (end <= begin) return;
+void LiveDecoder::add(const LiveStretch& stretch) {
+  if (stretch.end <= stretch.begin) return;
   if (host_.size() + device_.size() >= limits_.stretches) {
     too_many_ = true;
     return;
   }
-  host_.push_back({begin, end, layer});
+  host_.push_back(stretch);
 }
 
 void LiveDecoder::comm_ended(std::uint64_t uid, HostTime end) {
   const auto started = comm_.find(uid);
   if (started == comm_.end()) return;
-  add(LiveLayer::communication, started->second, end);
+  add({started->second, end, LiveLayer::communication});
   comm_.erase(started);
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct LiveStretch {
   HostTime begin{};
   HostTime end{};
   LiveLayer layer{};
+  std::uint32_t thread = 0;  ///< of one that the host told
 };
 
 /// Splits steps that do not overlap, in ascending order; stretches may overlap and are in any order.
@@ -63,6 +65,8 @@ class LiveDecoder {
   /// Accounts for the steps about which nothing more will be reported. After each round of pieces. `waiting`: threads
   /// of which something is not taken yet; steps beyond that wait for it.
   void settle(const std::set<std::uint32_t>& waiting = {});
+  /// The same where all threads are known to have been taken up to a time.
+  void settle_until(HostTime told);
   /// The same of a step that none has followed yet: what comes behind it is none of its window.
   void settle_last(const std::set<std::uint32_t>& waiting);
   /// True if a step that began before is not settled.
@@ -74,6 +78,8 @@ class LiveDecoder {
   [[nodiscard]] HostTime time_at(std::uint64_t ticks) const { return clock_.host_time(ticks); }
   /// True if something marked a step.
   [[nodiscard]] bool has_steps() const { return source_ != Steps::none; }
+  /// False if a communication library reported another operation of this communicator after that time.
+  [[nodiscard]] bool is_last_of_library(std::string_view communicator, std::uint64_t ticks) const;
 
  private:
   struct Open {
@@ -121,7 +127,7 @@ class LiveDecoder {
   [[nodiscard]] HostTime known_until(const std::set<std::uint32_t>& waiting) const;
   [[nodiscard]] bool is_over(const Ended& ended, HostTime told) const;
   void account(std::uint32_t number, HostTime until);
-  void add(LiveLayer layer, HostTime begin, HostTime end);
+  void add(const LiveStretch& stretch);
   void comm_ended(std::uint64_t uid, HostTime end);
   void activity(Thread& thread, const Record& record);
   void counter(const Thread& thread, const Record& record);
@@ -147,7 +153,8 @@ class LiveDecoder {
   std::deque<Ended> steps_;
   std::vector<SettledStep> settled_;
   std::deque<Enqueued> enqueued_;
-  std::size_t unsettled_ = 0;  // of these, at their end
+  std::map<std::string, std::uint64_t, std::less<>> last_of_library_;  // ticks, by communicator
+  std::size_t unsettled_ = 0;                                          // of these, at their end
   std::uint64_t step_count_ = 0;
   std::map<std::string, LiveSeries, std::less<>> memory_;
   std::uint64_t events_ = 0;

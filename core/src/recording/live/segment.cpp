@@ -18,6 +18,7 @@ namespace rankscope::recording {
 namespace {
 
 constexpr auto open_state = static_cast<std::uint32_t>(ChunkState::open);
+constexpr std::uint64_t done = 0;  // offset of a chunk that was read to its end: none begins there
 
 }  // namespace
 
@@ -134,7 +135,7 @@ LiveSegment::Found LiveSegment::find_chunks_in(PageRun run) {
 /// Where too many runs were reused since the last poll to know them all, every chunk is looked at.
 void LiveSegment::find_reused() {
   if (counters_.taken_back == reused_) return;
-  const bool all_known = counters_.handed_back - reused_ <= most_handed_back;
+  const bool all_known = counters_.handed_back - reused_ < most_handed_back;
   for (std::uint64_t run = reused_; all_known && run < counters_.taken_back; ++run)
     static_cast<void>(find_chunks_in(unpacked_run(runs_[run % most_handed_back])));
   looks_everywhere_ = looks_everywhere_ || !all_known;
@@ -214,6 +215,26 @@ bool LiveSegment::follow(Followed& chunk, Budget& budget, const std::function<vo
   return chunk.header.state != open_state;
 }
 
+/// Those that came to their end are done then.
+void LiveSegment::follow_all(std::span<Followed* const> taken, Budget& budget,
+                             const std::function<void(const LivePiece&)>& take) {
+  behind_ = 0;
+  waiting_.clear();
+  for (Followed* const chunk : taken) {
+    if (chunk->offset == done) continue;
+    std::uint32_t& next = next_sequence_[chunk->header.thread];
+    if (chunk->header.sequence != next) {
+      behind_ += chunk->header.committed;  // the one before it has not been read to its end
+    } else if (follow(*chunk, budget, take)) {
+      ++next;
+      ended_.push_back(
+          {chunk->offset, chunk_header_bytes + chunk->header.capacity, chunk->header.thread, chunk->header.sequence});
+      chunk->offset = done;
+    }
+    if (chunk->offset != done && chunk->header.committed > chunk->taken) waiting_.insert(chunk->header.thread);
+  }
+}
+
 /// Of a thread whose next chunk was found in neither of two polls, although the process made it before those that were
 /// found: its events have been thinned out.
 void LiveSegment::skip_thinned(const std::vector<Followed*>& taken) {
@@ -251,19 +272,11 @@ bool LiveSegment::poll(std::uint64_t budget, const std::function<void(const Live
     return std::tuple{chunk->header.thread, chunk->header.sequence};
   });
   skip_thinned(taken);
-  constexpr std::uint64_t done = 0;  // no chunk begins there
   Budget shares = shared(budget, taken);
-  for (Followed* const chunk : taken) {
-    std::uint32_t& next = next_sequence_[chunk->header.thread];
-    if (chunk->header.sequence != next) {
-      behind_ += chunk->header.committed;  // the one before it has not been read to its end
-    } else if (follow(*chunk, shares, take)) {
-      ++next;
-      ended_.push_back(
-          {chunk->offset, chunk_header_bytes + chunk->header.capacity, chunk->header.thread, chunk->header.sequence});
-      chunk->offset = done;
-    }
-    if (chunk->offset != done && chunk->header.committed > chunk->taken) waiting_.insert(chunk->header.thread);
+  follow_all(taken, shares, take);
+  if (behind_ > 0 && taken_ < budget) {  // some did not need all of their shares
+    shares.of_each_thread = budget;
+    follow_all(taken, shares, take);
   }
   std::erase_if(chunks_, [this](const Followed& chunk) {
     const bool is_unused = chunk.header.thread == free_thread && chunk.header.state != open_state;

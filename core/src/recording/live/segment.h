@@ -97,6 +97,7 @@ class LiveSegment {
   [[nodiscard]] static Budget shared(std::uint64_t budget, const std::vector<Followed*>& chunks);
   /// False: it is not at its end yet, or the budget is.
   bool follow(Followed& chunk, Budget& budget, const std::function<void(const LivePiece&)>& take);
+  void follow_all(std::span<Followed* const> taken, Budget& budget, const std::function<void(const LivePiece&)>& take);
   [[nodiscard]] bool read(std::uint64_t offset, std::span<std::byte> into) const;
 
   std::filesystem::path path_;

@@ -72,15 +72,21 @@ std::vector<LiveStretch> LiveDecoder::stretches_in(HostTime begin, HostTime end)
   const auto touches = [begin, end](const LiveStretch& stretch) { return stretch.end > begin && stretch.begin < end; };
   std::vector<LiveStretch> stretches;
   std::ranges::copy_if(device_, std::back_inserter(stretches), touches);
-  for (const LiveStretch& stretch : host_)
-    if (touches(stretch) && (!has_device_ || stretch.layer == LiveLayer::data || stretch.layer == LiveLayer::wait))
-      stretches.push_back(stretch);
+  for (const LiveStretch& stretch : host_) {
+    const bool is_idle = stretch.layer == LiveLayer::data || stretch.layer == LiveLayer::wait;
+    // A worker's may have been told before it was known which thread has the steps.
+    const bool is_own = !is_idle || stretch.thread == step_thread_;
+    if (touches(stretch) && is_own && (is_idle || !has_device_)) stretches.push_back(stretch);
+  }
   return stretches;
 }
 
 void LiveDecoder::settle(const std::set<std::uint32_t>& waiting) {
+  settle_until(known_until(waiting) - (has_device_ ? limits_.device_delay : limits_.host_delay));
+}
+
+void LiveDecoder::settle_until(HostTime told) {
   if (too_many_) give_up_unsettled();
-  const HostTime told = known_until(waiting) - (has_device_ ? limits_.device_delay : limits_.host_delay);
   const auto first = steps_.end() - static_cast<std::ptrdiff_t>(unsettled_);
   const auto last = std::find_if(first, steps_.end(), [&](const Ended& one) { return !is_over(one, told); });
   if (first != last) {

@@ -81,9 +81,12 @@ std::uint64_t ChunkFacts::copy(std::span<const std::byte> payload, std::int64_t 
     if (type == RecordType::comm_enqueued) enqueued(chunk);
     if (type == RecordType::range_start) begun_.try_emplace({Kind::range, chunk.record.word(1)});
     if (type == RecordType::comm_started) started(chunk.record.word(1), chunk.record.word(0));
-    if (type == RecordType::comm_finished) ended({Kind::operation, chunk.record.word(1)}, chunk.record.word(0));
-    if (type == RecordType::range_end) ended({Kind::range, chunk.record.word(1)}, chunk.record.word(0));
-    if (copies(type)) copy_record(chunk, chunk.record.head.type);
+    if (type == RecordType::comm_finished) ended({Kind::operation, chunk.record.word(1)}, {chunk.record.word(0)});
+    if (type == RecordType::comm_device_times)
+      ended({Kind::device, chunk.record.word(0)},
+            {0, static_cast<std::int64_t>(chunk.record.word(1)), static_cast<std::int64_t>(chunk.record.word(2))});
+    if (type == RecordType::range_end) ended({Kind::range, chunk.record.word(1)}, {chunk.record.word(0)});
+    if (copies(type)) is_stored([&] { copy_record(chunk, chunk.record.head.type); });
   }
   return events;
 }
@@ -104,25 +107,55 @@ void ChunkFacts::enqueued(const Chunk& chunk) {
               .dtype = std::string{chunk.name(record.dtype)},
               .members = std::string{chunk.name(record.members)},
               .enqueued = record.ticks};
+  if (begun.members.empty()) return reported(record.uid, std::move(begun));
   const Key key{Kind::operation, record.uid};
   if (ends_.erase(key) == 0) begun_.insert_or_assign(key, std::move(begun));
+}
+
+void ChunkFacts::reported(std::uint64_t uid, Begun begun) {
+  const auto ends = ends_.erase({Kind::operation, uid}) + ends_.erase({Kind::device, uid});
+  of_library_.insert(uid);
+  Last& last = last_of_library_[begun.group];
+  if (begun.enqueued >= last.begun.enqueued) last = {uid, std::move(begun), ends > 0};
 }
 
 void ChunkFacts::started(std::uint64_t uid, std::uint64_t ticks) {
   const auto begun = begun_.find({Kind::operation, uid});
   if (begun == begun_.end() || begun->second.started != 0) return;
   begun->second.started = ticks;
-  if (begun->second.is_written) pen_->happened(RecordType::comm_started, uid, ticks);
+  if (begun->second.is_written) is_stored([&] { pen_->happened(RecordType::comm_started, uid, ticks); });
 }
 
 /// Threads are given up one after the other, so that an end may come before its begin.
-void ChunkFacts::ended(Key key, std::uint64_t ticks) {
+void ChunkFacts::ended(Key key, const End& end) {
+  if (is_end_of_library(key)) return;
   const auto begun = begun_.find(key);
-  if (begun == begun_.end() || begun->second.is_written) ends_.insert_or_assign(key, ticks);
+  if (begun == begun_.end() || begun->second.is_written) ends_.insert_or_assign(key, end);
   if (begun != begun_.end()) begun_.erase(begun);
 }
 
-void ChunkFacts::write(Begun& begun, std::uint64_t uid) {
+bool ChunkFacts::is_end_of_library(Key key) {
+  if (key.first == Kind::range) return false;
+  bool is_known = of_library_.contains(key.second);
+  for (auto& entry : last_of_library_) {
+    Last& last = entry.second;
+    if (last.uid != key.second) continue;
+    last.has_ended = true;
+    is_known = is_known || !last.begun.is_written;
+  }
+  return is_known;
+}
+
+bool ChunkFacts::is_stored(const std::function<void()>& write) {
+  constexpr std::uint64_t writes_per_refill = 8;  // each has texts of a few KiB at most
+  if (writes_++ % writes_per_refill == 0) file_->refill();
+  const auto dropped = [this] { return file_->header().events_dropped.load(std::memory_order_relaxed); };
+  const std::uint64_t before = dropped();
+  write();
+  return dropped() == before;
+}
+
+void ChunkFacts::write(const Begun& begun, std::uint64_t uid) {
   ThreadWriter::Collective fields = begun.fields;
   fields.group = begun.group;
   fields.op = begun.op;
@@ -130,20 +163,45 @@ void ChunkFacts::write(Begun& begun, std::uint64_t uid) {
   fields.members = begun.members;
   pen_->comm_enqueued(fields, begun.enqueued);
   if (begun.started != 0) pen_->happened(RecordType::comm_started, uid, begun.started);
-  begun.is_written = true;
 }
 
-void ChunkFacts::finish() {
-  for (auto& [name, sampled] : counters_) {
+void ChunkFacts::write_end(Key key, const End& end) {
+  switch (key.first) {
+    case Kind::operation:
+      return pen_->happened(RecordType::comm_finished, key.second, end.ticks);
+    case Kind::device:
+      return pen_->comm_device_times(key.second, end.begin_ns, end.end_ns);
+    case Kind::range:
+      return pen_->happened(RecordType::range_end, key.second, end.ticks);
+  }
+}
+
+// What finds no room stays for the next call.
+void ChunkFacts::finish(const IsLast& is_last) {
+  for (auto& entry : counters_) {
+    Sampled& sampled = entry.second;
     if (!sampled.is_pending) continue;
-    pen_->counter(name, sampled.value, sampled.ticks);
+    if (!is_stored([&] { pen_->counter(entry.first, sampled.value, sampled.ticks); })) return;
     sampled.is_pending = false;
   }
-  for (const auto& [key, ticks] : ends_)
-    pen_->happened(key.first == Kind::range ? RecordType::range_end : RecordType::comm_finished, key.second, ticks);
-  ends_.clear();
-  for (auto& [key, begun] : begun_)
-    if (key.first == Kind::operation && !begun.is_written) write(begun, key.second);
+  while (!ends_.empty()) {
+    const auto end = ends_.begin();
+    if (!is_stored([&] { write_end(end->first, end->second); })) return;
+    ends_.erase(end);
+  }
+  for (auto& entry : begun_) {
+    Begun& begun = entry.second;
+    if (entry.first.first != Kind::operation || begun.is_written) continue;
+    if (!is_stored([&] { write(begun, entry.first.second); })) return;
+    begun.is_written = true;
+  }
+  for (auto& entry : last_of_library_) {
+    Last& last = entry.second;
+    if (last.has_ended || last.begun.is_written || !is_last(entry.first, last.begun.enqueued)) continue;
+    if (!is_stored([&] { write(last.begun, last.uid); })) return;
+    last.begun.is_written = true;
+  }
+  of_library_.clear();
   if (begun_.size() > most_begun) begun_.clear();
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 #include <optional>
 #include <system_error>
 #include <tuple>
@@ -15,6 +14,7 @@
 #include "rankscope/core/recording/segment_writer.h"
 #include "recording/live/decoder.h"
 #include "recording/live/segment.h"
+#include "recording/thin/chosen.h"
 #include "recording/thin/chunk_facts.h"
 #include "recording/thin/chunk_file.h"
 
@@ -26,7 +26,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kept_steps = 5;  // the latest, whatever their age: fewer are too few to compare ranks
 constexpr double facts_apart_ns = 10e9;
 constexpr nanoseconds clocks_apart{1'000'000'000};  // less is how exactly clocks are compared
-constexpr std::uint64_t longest_run = 1ULL << 20;   // a process takes back no more at once than it may write
 constexpr std::uint32_t sums_ring_kib = 64;
 constexpr std::uint64_t steps_per_refill = 64;  // some KiB
 
@@ -36,17 +35,6 @@ std::optional<ino_t> inode_of(const fs::path& path) {
   struct stat facts {};
   return stat(path.c_str(), &facts) == 0 ? std::optional{facts.st_ino} : std::nullopt;
 }
-
-/// A chunk to which nothing is written any more.
-struct ReadChunk {
-  std::uint64_t bytes = 0;
-  std::uint32_t thread = 0;
-  std::uint32_t sequence = 0;
-  HostTime seen{};                        ///< on the clock of the process; all of its events happened before
-  std::uint64_t seen_ticks = 0;           ///< the same moment; 0: not known
-  std::optional<std::uint64_t> events{};  ///< in it, once its facts are stored
-  bool is_listed = false;                 ///< as given up
-};
 
 struct EndedStep {
   HostTime begin{};
@@ -62,14 +50,6 @@ struct Cut {
   bool tears_steps = false;  ///< apart, or gives up some that have no sums
 };
 
-/// What is given up at once, of one segment.
-struct Chosen {
-  std::vector<PageRun> runs;
-  std::vector<std::uint64_t> chunks;  // offsets, in the runs
-};
-
-bool begins_page(std::uint64_t offset) { return offset % run_page_bytes == 0; }
-
 }  // namespace
 
 struct Thinner::State {
@@ -81,31 +61,32 @@ struct Thinner::State {
   LiveSegment live;
   std::optional<ino_t> inode;
   std::optional<LiveDecoder> decoder{};
-  std::map<std::uint64_t, ReadChunk> read{};  // by offset
-  std::deque<EndedStep> windows{};            // of settled steps that were not given up
-  std::vector<PageRun> waiting{};             // for a place in the ring
+  ReadChunks read{};
+  std::deque<EndedStep> windows{};  // of settled steps that were not given up
+  std::vector<PageRun> listed{};    // as given up, and not emptied yet
+  std::vector<PageRun> waiting{};   // for a place in the ring
   std::unique_ptr<SegmentWriter> sums{};
   std::unique_ptr<ThreadWriter> pen{};  // declared after the file that it writes to
   std::optional<ChunkFacts> facts{};
   std::uint64_t stored = 0;  // sums
   bool ended = false;        // the process seals no chunk any more, and takes none back
+  bool has_given_up = false;
 
   [[nodiscard]] std::uint64_t ticks_at(HostTime time) const;
   [[nodiscard]] ReadChunk read_now(const LiveChunk& chunk) const;
   [[nodiscard]] std::uint64_t cut_ticks(const Cut& cut, std::span<const std::uint64_t> offsets) const;
   [[nodiscard]] std::optional<Cut> cut(HostTime until, Steps steps);
   [[nodiscard]] Cut torn_cut(HostTime until);
-  [[nodiscard]] Chosen choose(HostTime cut, const ChunkFile& file) const;
-  [[nodiscard]] bool may_go(std::uint64_t offset, const ReadChunk& chunk, HostTime cut, const ChunkFile& file) const;
-  void add_run(Chosen& chosen, std::span<const std::pair<std::uint64_t, ReadChunk>> group) const;
   Result<void> open_sums();
   void store(const std::vector<SettledStep>& steps);
   [[nodiscard]] bool is_stored(std::uint64_t dropped_before);
   [[nodiscard]] std::uint64_t dropped() const;
+  [[nodiscard]] tl::unexpected<Error> no_space() const;
   Result<void> keep_facts(const ChunkFile& file, std::span<const std::uint64_t> offsets);
   Result<std::uint64_t> list(std::span<const std::uint64_t> offsets, const Cut& cut);
-  void hand_back(ChunkFile& file, std::vector<PageRun> runs);
-  void forget(const PageRun& run);
+  Result<std::uint64_t> empty_listed(ChunkFile& file);
+  void hand_back(ChunkFile& file);
+  void note_listed(const Chosen& chosen);
   [[nodiscard]] std::vector<std::uint64_t> by_thread(std::span<const std::uint64_t> offsets) const;
 };
 
@@ -162,43 +143,6 @@ Cut Thinner::State::torn_cut(HostTime until) {
   return {until, ticks_at(until), lacks_sums || decoder->has_unsettled(until)};
 }
 
-/// Of chunks that follow on one another: the longest part that begins and ends with a page.
-void Thinner::State::add_run(Chosen& chosen, std::span<const std::pair<std::uint64_t, ReadChunk>> group) const {
-  const auto end_of = [](const auto& entry) { return entry.first + entry.second.bytes; };
-  while (!group.empty() && !begins_page(group.front().first)) group = group.subspan(1);
-  while (!group.empty() && !begins_page(end_of(group.back()))) group = group.first(group.size() - 1);
-  if (group.empty()) return;
-  chosen.runs.push_back({group.front().first, end_of(group.back()) - group.front().first});
-  for (const auto& [offset, chunk] : group) chosen.chunks.push_back(offset);
-}
-
-/// A chunk that its process has not sealed yet would be sealed later, over what stands there then.
-bool Thinner::State::may_go(std::uint64_t offset, const ReadChunk& chunk, HostTime cut, const ChunkFile& file) const {
-  if (chunk.seen > cut) return false;
-  const auto header = file.header(offset);
-  const bool is_same = header && header->thread == chunk.thread &&
-                       (chunk.thread == free_thread || header->sequence == chunk.sequence) &&
-                       header->capacity + chunk_header_bytes == chunk.bytes;
-  return is_same && (ended || header->state == static_cast<std::uint32_t>(ChunkState::sealed));
-}
-
-Chosen Thinner::State::choose(HostTime cut, const ChunkFile& file) const {
-  Chosen chosen;
-  std::vector<std::pair<std::uint64_t, ReadChunk>> group;
-  for (const auto& [offset, chunk] : read) {
-    const bool goes = may_go(offset, chunk, cut, file);
-    const bool follows = !group.empty() && group.back().first + group.back().second.bytes == offset;
-    const bool is_long = !group.empty() && offset - group.front().first >= longest_run && begins_page(offset);
-    if (!group.empty() && (!follows || is_long || !goes)) {
-      add_run(chosen, group);
-      group.clear();
-    }
-    if (goes) group.emplace_back(offset, chunk);
-  }
-  add_run(chosen, group);
-  return chosen;
-}
-
 Result<void> Thinner::State::open_sums() {
   if (sums != nullptr) return {};
   const fs::path file = sums_of(path);
@@ -211,11 +155,15 @@ Result<void> Thinner::State::open_sums() {
                                       .watched_pid = fixed.pid,
                                       .begun = fixed.first_pair}));
   pen = sums->thread();
-  facts.emplace(*pen, static_cast<std::uint64_t>(facts_apart_ns * fixed.ticks_per_ns));
+  facts.emplace(*sums, *pen, static_cast<std::uint64_t>(facts_apart_ns * fixed.ticks_per_ns));
   return {};
 }
 
 std::uint64_t Thinner::State::dropped() const { return sums->header().events_dropped.load(std::memory_order_relaxed); }
+
+tl::unexpected<Error> Thinner::State::no_space() const {
+  return fail(ErrorKind::cannot_write, format("cannot write {}: no space could be allocated", sums->path().string()));
+}
 
 /// Whether all that was written since then has found its place.
 bool Thinner::State::is_stored(std::uint64_t dropped_before) {
@@ -253,9 +201,11 @@ Result<void> Thinner::State::keep_facts(const ChunkFile& file, std::span<const s
     if (!is_stored(before)) break;
     chunk.events = events;
   }
-  facts->finish();
+  facts->finish([this](std::string_view communicator, std::uint64_t ticks) {
+    return !decoder || decoder->is_last_of_library(communicator, ticks);
+  });
   if (is_stored(before)) return {};
-  return fail(ErrorKind::cannot_write, format("cannot write {}: the disk is full", sums->path().string()));
+  return no_space();
 }
 
 /// Without chunks of nobody.
@@ -290,8 +240,7 @@ Result<std::uint64_t> Thinner::State::list(std::span<const std::uint64_t> offset
     }
     const std::uint64_t before = dropped();
     if (fields.chunks > 0) pen->thinned(fields);
-    if (!is_stored(before))
-      return fail(ErrorKind::cannot_write, format("cannot write {}: the disk is full", sums->path().string()));
+    if (!is_stored(before)) return no_space();
     if (fields.chunks == 0) ++last;  // it is listed already
     for (; first != last; ++first) read.at(*first).is_listed = true;
     all_events += fields.events;
@@ -299,16 +248,35 @@ Result<std::uint64_t> Thinner::State::list(std::span<const std::uint64_t> offset
   return all_events;
 }
 
-void Thinner::State::forget(const PageRun& run) {
-  read.erase(read.lower_bound(run.begin), read.lower_bound(run.begin + run.bytes));
+/// From now on they are no chunks of their own.
+void Thinner::State::note_listed(const Chosen& chosen) {
+  has_given_up = true;
+  for (const auto& [run, chunks, seen] : chosen.runs) {
+    read.erase(read.lower_bound(run.begin), read.lower_bound(run.begin + run.bytes));
+    listed.push_back(run);
+  }
+}
+
+/// Returns how many bytes it freed. A run that cannot be emptied is tried again before others: no reader uses what is
+/// in it, and no chunk in it could be chosen any more.
+Result<std::uint64_t> Thinner::State::empty_listed(ChunkFile& file) {
+  std::uint64_t bytes = 0;
+  while (!listed.empty()) {
+    const PageRun run = listed.back();
+    if (!file.empty(run)) return fail(ErrorKind::cannot_write, format("cannot write {}", path.string()));
+    listed.pop_back();
+    if (!ended) waiting.push_back(run);
+    bytes += run.bytes;
+  }
+  return bytes;
 }
 
 /// What finds no place in the ring waits for one. The file keeps its length, but not the blocks of the runs.
-void Thinner::State::hand_back(ChunkFile& file, std::vector<PageRun> runs) {
-  runs.insert(runs.begin(), waiting.begin(), waiting.end());
-  auto next = runs.begin();
-  while (next != runs.end() && file.hand_back(*next)) ++next;
-  waiting.assign(next, runs.end());
+void Thinner::State::hand_back(ChunkFile& file) {
+  if (ended) return;
+  auto next = waiting.begin();
+  while (next != waiting.end() && file.hand_back(*next)) ++next;
+  waiting.erase(waiting.begin(), next);
 }
 
 LiveLimits Thinner::usual_limits() { return {.steps = 1U << 14, .values = 2, .stretches = 1U << 20}; }
@@ -341,37 +309,38 @@ void Thinner::note_end() { state_->ended = true; }
 bool Thinner::is_there() const { return state_->inode && inode_of(state_->path) == state_->inode; }
 
 void Thinner::add_old(std::vector<Old>& all) const {
-  for (const auto& [offset, chunk] : state_->read) all.push_back({chunk.seen, chunk.bytes});
+  for (const auto& [offset, chunk] : state_->read)
+    if (!chunk.is_in_use) all.push_back({chunk.seen, chunk.bytes});
 }
 
-Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps) {
+bool Thinner::has_given_up() const { return state_->has_given_up; }
+
+Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps, std::uint64_t budget) {
   State& state = *state_;
-  if (!state.live.fixed() || state.live.damaged() || !is_there()) return GivenUp{};
+  if (!state.live.fixed() || !is_there()) return GivenUp{};
+  if (state.live.damaged())
+    return fail(ErrorKind::unreadable, format("{} is damaged and cannot be read on", state.path.string()));
   auto cut = state.cut(until, steps);
-  if (!cut) return GivenUp{};
   const bool any_old =
-      std::ranges::any_of(state.read, [&](const auto& entry) { return entry.second.seen <= cut->time; });
-  if (!any_old && (state.waiting.empty() || state.ended)) return GivenUp{};
+      cut && std::ranges::any_of(state.read, [&](const auto& entry) { return entry.second.seen <= cut->time; });
+  if (!any_old && state.listed.empty() && (state.waiting.empty() || state.ended)) return GivenUp{};
   RS_TRY(ChunkFile file, ChunkFile::open(state.path));
-  Chosen chosen = state.choose(cut->time, file);
-  if (chosen.runs.empty() && state.waiting.empty()) return GivenUp{};
-  RS_TRY_VOID(state.open_sums());
-  const std::vector<std::uint64_t> offsets = state.by_thread(chosen.chunks);
-  cut->ticks = state.cut_ticks(*cut, offsets);
-  RS_TRY_VOID(state.keep_facts(file, offsets));
-  RS_TRY(const std::uint64_t events, state.list(offsets, *cut));
-  GivenUp given{.bytes = 0, .events = events};
-  std::vector<PageRun> emptied;
-  for (const PageRun& run : chosen.runs) {
-    if (!file.empty(run)) break;
-    state.forget(run);
-    emptied.push_back(run);
-    given.bytes += run.bytes;
+  GivenUp given;
+  RS_TRY(given.bytes, state.empty_listed(file));
+  const Chosen chosen = any_old ? choose(state.read, {cut->time, budget, state.ended}, file) : Chosen{};
+  if (!chosen.runs.empty()) {
+    RS_TRY_VOID(state.open_sums());
+    const std::vector<std::uint64_t> offsets = state.by_thread(chosen.chunks());
+    cut->ticks = state.cut_ticks(*cut, offsets);
+    RS_TRY_VOID(state.keep_facts(file, offsets));
+    RS_TRY(given.events, state.list(offsets, *cut));
+    given.is_all = chosen.is_all;
+    state.note_listed(chosen);
+    RS_TRY(const std::uint64_t bytes, state.empty_listed(file));
+    given.bytes += bytes;
   }
-  const bool all_emptied = emptied.size() == chosen.runs.size();
-  if (!state.ended) state.hand_back(file, std::move(emptied));
-  if (!all_emptied) return fail(ErrorKind::cannot_write, format("cannot write {}", state.path.string()));
-  if (!chosen.runs.empty() || !cut->tears_steps)
+  state.hand_back(file);
+  if (!chosen.runs.empty() && chosen.is_all)
     std::erase_if(state.windows, [&](const EndedStep& window) { return window.end <= cut->time; });
   return given;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -39,7 +40,7 @@ class Thinner {
     HostTime seen{};  ///< all of its events happened before
     std::uint64_t bytes = 0;
   };
-  /// Adds those of this segment.
+  /// Adds those of this segment, without those that the last give_up() found in use.
   void add_old(std::vector<Old>& all) const;
 
   /// What may be given up where steps would be torn apart.
@@ -50,10 +51,15 @@ class Thinner {
   struct GivenUp {
     std::uint64_t bytes = 0;
     std::uint64_t events = 0;
+    bool is_all = true;  ///< false: more could be given up at once
   };
-  /// Gives up chunks all of whose events happened before `until`, and hands them back to the process to write to again.
-  /// Fails (`cannot_write`) if what stands for them cannot be stored; they are kept then.
-  [[nodiscard]] Result<GivenUp> give_up(HostTime until, Steps steps);
+  /// Gives up chunks all of whose events happened before `until`, and hands them back to the process to write to again:
+  /// the oldest ones, about `budget` bytes. Fails (`cannot_write`) if what stands for them cannot be stored; they are
+  /// kept then. Fails (`unreadable`) if the segment is damaged.
+  [[nodiscard]] Result<GivenUp> give_up(HostTime until, Steps steps, std::uint64_t budget = no_budget);
+  static constexpr std::uint64_t no_budget = std::numeric_limits<std::uint64_t>::max();
+  /// True if something was given up: then its steps need sums.
+  [[nodiscard]] bool has_given_up() const;
 
  private:
   struct State;
