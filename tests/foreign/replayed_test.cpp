@@ -130,7 +130,7 @@ class Player {
  public:
   Player(const Run& run, const std::filesystem::path& dump) : run_(run), dump_(dump) {}
 
-  /// Every 97th record comes late, behind all others; there is a useless one behind every 50th.
+  /// Every 97th record comes late, behind all others; there is a useless one behind the first of every 50.
   void play() {
     std::vector<const Span*> late;
     std::size_t count = 0;
@@ -142,7 +142,7 @@ class Player {
         late.push_back(&span);
       else
         play(span);
-      if (count % 50 == 0) play_useless(span, count % 100 == 0);
+      if (count % 50 == 1) play_useless(span, count % 100 == 51);
     }
     dump_.end_block();
     for (const Span* const span : late) play(*span);

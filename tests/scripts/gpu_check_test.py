@@ -1,5 +1,6 @@
 """All of scripts/gpu-check, from a bundle to its page, with everything played that needs a GPU (tests/scripts/fakes); and
 that it refuses where there is none."""
+import contextlib
 import importlib.machinery
 import importlib.util
 import json
@@ -86,6 +87,20 @@ def check(*faults, ours=WORK, only=("",), before="", words=(), without=()):
         process = subprocess.run([sys.executable, "-B", "-c", START.format(scripts=str(SCRIPTS), before=before, only=only), bundle, "--out", folder / "out", *words],
                                  capture_output=True, text=True, env=environment, cwd=folder, timeout=300)
         return Result(process, folder / "out")
+
+
+@contextlib.contextmanager
+def played_compiler(suits_driver=True):
+    """What makes gpu-check find an nvcc, whose programs run with an old driver or not."""
+    with tempfile.TemporaryDirectory() as folder:
+        nvcc = pathlib.Path(folder, "nvcc")
+        change = r's/^if "driver 550".*/if False:/' if suits_driver else ""
+        nvcc.write_text(f"""#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+sed '{change}' '{HERE}/fakes/gpu/kernels' > "$2" && chmod +x "$2"
+""")
+        nvcc.chmod(0o755)
+        yield f"gpu_cuda.compiler = lambda: {str(nvcc)!r}"
 
 
 class WholeCheck(unittest.TestCase):
@@ -250,29 +265,24 @@ class PlayedMachines(unittest.TestCase):
     """The first hour on machines that differ: each part proves something, fails with the reason, or says why it was not tried."""
 
     def test_a_driver_for_cuda_12_4_and_torch_2_9(self):
-        result = check("old driver", "other torch", only=(CUDA, RAW, PYTORCH, ALONE, TOGETHER), before="gpu_cuda.compiler = lambda: None")
+        result = check("driver 550", "other torch", only=(CUDA, RAW, PYTORCH, ALONE, TOGETHER), before="gpu_cuda.compiler = lambda: None")
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
         self.assertIn("| the CUDA program runs | not tried | not tried, because the driver is too old for the CUDA that the program of the bundle was built with, and there is no nvcc to compile it here |",
                       result.page)
         self.assertIn("| train --parallel single --model gpt gives the same losses as on the CPU | not tried | not tried, because rankscope-train: this program was built for torch 2.11.0, but the version of torch in /site/torch is 2.9.1; set RANKSCOPE_TORCH |",
                       result.page)
+        self.assertIn("| driver | 550.54.15 |", result.page)
         self.assertIn("| torch | 2.9.1+cu128, CUDA 12.8 |", result.page)
         self.assertIn("| the same number of each kernel as in Kineto's trace | passed | 2 in both |", result.page, "what can be proven is")
 
     def test_with_a_compiler_the_cuda_program_is_built_for_the_driver(self):
-        with tempfile.TemporaryDirectory() as folder:
-            nvcc = pathlib.Path(folder, "nvcc")
-            nvcc.write_text(f"#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\nsed 's/\"old driver\" in/False and/' '{HERE}/fakes/gpu/kernels' > \"$2\" && chmod +x \"$2\"\n")
-            nvcc.chmod(0o755)
-            result = check("old driver", only=(CUDA,), before=f"gpu_cuda.compiler = lambda: {str(nvcc)!r}")
+        with played_compiler() as compiler:
+            result = check("driver 550", only=(CUDA,), before=compiler)
         self.assertEqual((result.status, result.failed(), result.not_tried()), (0, [], []), result.said)
 
     def test_a_driver_that_is_too_old_for_the_compiler_too(self):
-        with tempfile.TemporaryDirectory() as folder:
-            nvcc = pathlib.Path(folder, "nvcc")
-            nvcc.write_text(f"#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\ncp '{HERE}/fakes/gpu/kernels' \"$2\"\n")
-            nvcc.chmod(0o755)
-            result = check("old driver", only=(CUDA,), before=f"gpu_cuda.compiler = lambda: {str(nvcc)!r}")
+        with played_compiler(suits_driver=False) as compiler:
+            result = check("driver 550", only=(CUDA,), before=compiler)
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
         self.assertIn("and too old for the CUDA of", result.page)
 
@@ -289,6 +299,15 @@ class PlayedMachines(unittest.TestCase):
         result = check("pip only", "other torch", only=(CUDA,))
         self.assertEqual((result.status, result.failed()), (0, []), result.said)
         self.assertRegex(result.page, r"\| CUPTI \| .*/nvidia/cuda_cupti/lib/libcupti\.so\.12, of")
+
+    def test_a_driver_for_cuda_12_8_where_only_pytorch_brings_cupti(self):
+        """The program of the bundle is too new for the driver: one that is compiled here needs the libcupti of PyTorch's CUDA 12 as well."""
+        with played_compiler() as compiler:
+            result = check("driver 570", "pip only", "other torch", only=(CUDA, RAW, OPTIONS), before=compiler)
+        self.assertEqual((result.status, result.failed(), result.not_tried()), (0, [], []), result.said)
+        self.assertIn("| driver | 570.86.10 |", result.page)
+        self.assertRegex(result.page, r"\| CUPTI \| .*/nvidia/cuda_cupti/lib/libcupti\.so\.12, of PyTorch's packages, for the CUDA program \|")
+        self.assertIn("| each kernel of the CUDA program was recorded | passed |", result.page)
 
     def test_where_cupti_is_missing_the_kernels_are_missed(self):
         result = check("pip only", only=(CUDA,), before="gpu_check.cupti_of = lambda session, torch: ('none was found', '')")

@@ -161,7 +161,7 @@ void play_oddities(int version) {
   nccl.finalize(context);
 }
 
-/// A thread of CUDA reports what the main thread called 20 ms before.
+/// A thread of CUDA reports what the main thread called 20 ms before, and announces that it will.
 void play_callback(int version) {
   Nccl nccl{version};
   void* const context = nccl.join(world_hash, 2);
@@ -169,6 +169,7 @@ void play_callback(int version) {
   usleep(20'000);
   std::vector<void*> told;
   std::thread{[&] {
+    annotate::mark("reporting");
     nccl_actor::Plan plan;
     told.push_back(nccl.collective(context, plan, {.sequence = 0, .count = 1000}, call));
     nccl.stop(told.back());
