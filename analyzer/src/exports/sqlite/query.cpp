@@ -48,8 +48,7 @@ class Query {
     sqlite3_stmt* other = nullptr;
     const int code = rest == end ? SQLITE_OK : compile(rest, end, &other);
     sqlite3_finalize(other);
-    if (code != SQLITE_OK || other != nullptr)
-      return fail(ErrorKind::usage, "only one statement can be run at a time");
+    if (code != SQLITE_OK || other != nullptr) return fail(ErrorKind::usage, "only one statement can be run at a time");
     if (sqlite3_stmt_readonly(statement_) == 0 || sqlite3_column_count(statement_) == 0)
       return fail(ErrorKind::usage, "queries cannot change the tables; use SELECT");
     return {};

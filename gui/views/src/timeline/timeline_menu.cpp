@@ -77,8 +77,7 @@ void TimelineView::offer_rows(QMenu& menu, const Track& track) {
   if (track.kind == TrackKind::lane || track.kind == TrackKind::counter) offer_places(menu, track);
   if (model_->hidden_count() > 0)
     menu.addAction(tr("Show hidden lanes (%1)").arg(model_->hidden_count()), this, [this] { model_->show_hidden(); });
-  if (!model_->chosen_lanes().empty())
-    menu.addAction(tr("Show all lanes"), this, [this] { Q_EMIT lanesChosen({}); });
+  if (!model_->chosen_lanes().empty()) menu.addAction(tr("Show all lanes"), this, [this] { Q_EMIT lanesChosen({}); });
   if (header_of(track) || track.kind == TrackKind::counters)
     menu.addAction(track.folded ? tr("Unfold") : tr("Fold"), this, [this, track] { model_->toggle_fold(track); });
   if (!track.rank.is_set() || track.others > 0) return offer_commands(menu, {"fold", "unfold"});

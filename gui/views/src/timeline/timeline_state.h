@@ -17,7 +17,7 @@ struct TimelineView::State {
   Grip grip = Grip::none;
   QPointF pressed;
   std::optional<SpanId> pressed_span;  // below `pressed`
-  bool moved = false;  // the mouse since then, further than a hand trembles
+  bool moved = false;                  // the mouse since then, further than a hand trembles
   QPointF last;
   std::optional<QRectF> drag;    // area that is being selected
   RunTime fixed{};               // end of the selected range that stays while the other one is moved

@@ -129,10 +129,9 @@ TEST(DetailsModel, SaysHowFastACopyIs) {
 TEST(DetailsModel, SaysTheBusBandwidthOfTheGroup) {
   Session session;
   const DetailsModel model{session};
-  ASSERT_TRUE(testing::shows(session, *run_from_text(
-                                          "@run world_size=2 clock=same_host clock_error=1\n@group dp 0,1\n"
-                                          "0 comm 0 110000 allreduce group=dp seq=0 bytes=440000\n"
-                                          "1 comm 50000 110000 allreduce group=dp seq=0 bytes=440000\n")));
+  ASSERT_TRUE(testing::shows(session, *run_from_text("@run world_size=2 clock=same_host clock_error=1\n@group dp 0,1\n"
+                                                     "0 comm 0 110000 allreduce group=dp seq=0 bytes=440000\n"
+                                                     "1 comm 50000 110000 allreduce group=dp seq=0 bytes=440000\n")));
   ASSERT_TRUE(session.report()->collectives);
   ASSERT_EQ(session.report()->collectives->groups.size(), 1U);
   const auto& known = session.report()->collectives->groups.front().busbw_gbps;

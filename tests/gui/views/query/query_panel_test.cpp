@@ -38,8 +38,8 @@ TEST(QueryPanel, StopsAQueryThatDoesNotEnd) {
   const std::unique_ptr<QWidget> panel{make_query_panel(session, nullptr)};
   ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
   panel->findChild<QPlainTextEdit*>(QStringLiteral("query_sql"))
-      ->setPlainText(QStringLiteral(
-          "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"));
+      ->setPlainText(
+          QStringLiteral("WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"));
   auto* const stop = panel->findChild<QPushButton*>(QStringLiteral("query_stop"));
   EXPECT_FALSE(stop->isEnabled());
   panel->findChild<QPushButton*>(QStringLiteral("query_run"))->click();

@@ -55,7 +55,7 @@ struct PivotTable {
   PivotQuestion question;
   std::vector<PivotKey> rows;
   std::vector<PivotKey> columns;
-  std::vector<PivotCell> cells;  ///< that have events: by row, then column; the last of each row is of all columns
+  std::vector<PivotCell> cells;       ///< that have events: by row, then column; the last of each row is of all columns
   std::vector<std::size_t> row_ends;  ///< of each row, behind its last cell; names and ranks may have millions of pairs
   std::int64_t all_ns = 0;            ///< sum of all rows
 
