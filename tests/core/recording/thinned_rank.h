@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -29,6 +30,10 @@ inline constexpr LiveLimits at_once{
     .steps = 1U << 14, .stretches = 1U << 22, .device_delay = nanoseconds{0}, .host_delay = nanoseconds{0}};
 
 inline HostTime now() { return HostTime{nanoseconds{static_cast<std::int64_t>(TickClock::now_monotonic())}}; }
+
+inline std::int64_t wall_now() {
+  return std::chrono::duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 inline std::uint64_t blocks_of(const fs::path& file) {
   struct stat facts {};

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -19,10 +18,6 @@ namespace {
 
 using testing::TemporaryFolder;
 using namespace thinning;
-
-std::int64_t wall_now() {
-  return std::chrono::duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 /// As the profiler of NCCL reports them: nothing says when they end.
 void report_operation(ThreadWriter& pen, std::uint64_t uid) {
