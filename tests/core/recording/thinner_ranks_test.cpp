@@ -41,9 +41,8 @@ TEST(ThinnerRanks, ARankThatIsWholeHasSumsHoweverMuchItCommunicated) {
   Rank whole{spool.path(), 1};
   for (std::int64_t step = 0; step < 300; ++step) {
     communicate(whole, step, 300);  // 90,000 together
-    thinned.step();
+    thinned.steps(1);
   }
-  thinned.thinner->follow(1U << 30);
   EXPECT_GT(thinned.give_up(now()).events, 0U);
   const auto run = read_recording(spool.path());
   ASSERT_TRUE(run) << run.error().message;
@@ -60,9 +59,8 @@ TEST(ThinnerRanks, WhatIsLeftOutOfARankThatIsWholeAndHasNoSumsIsLost) {
   Rank whole{spool.path(), 1};
   for (std::int64_t step = 0; step < 300; ++step) {
     communicate(whole, step, step == 10 ? too_many : 1);
-    thinned.step();
+    thinned.steps(1);
   }
-  thinned.thinner->follow(1U << 30);
   EXPECT_GT(thinned.give_up(now()).events, 0U);
   const auto run = read_recording(spool.path());
   ASSERT_TRUE(run) << run.error().message;
@@ -108,7 +106,7 @@ TEST(ThinnerRanks, RanksWithoutStepsBeginWithTheSameMoment) {
   const RunTime begin = (*run)->process_of(RankId{0}).recorded.begin;
   EXPECT_EQ((*run)->process_of(RankId{1}).recorded.begin, begin);
   EXPECT_TRUE(std::ranges::all_of((*run)->spans(), [begin](const Span& span) { return span.time.begin >= begin; }));
-  EXPECT_NEAR(static_cast<double>(steps_of(**run, RankId{1}).operations), 20'000, 2'000);
+  EXPECT_NEAR(static_cast<double>(steps_of(**run, RankId{1}).operations), 20'000, 5'000);
   EXPECT_EQ(data_loss_in(**run), 0U);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t longest_run = 1ULL << 20;  // a process takes back no more at once than it may write
 
-/// The oldest, at least one of them.
+/// The oldest, at least one of them; in the order of the file.
 void keep_to(std::uint64_t budget, Chosen& chosen) {
   std::ranges::stable_sort(chosen.runs, {}, &ChosenRun::seen);
   std::uint64_t bytes = 0;
@@ -20,6 +20,7 @@ void keep_to(std::uint64_t budget, Chosen& chosen) {
   });
   chosen.is_all = beyond == chosen.runs.end();
   chosen.runs.erase(beyond, chosen.runs.end());
+  std::ranges::sort(chosen.runs, {}, [](const ChosenRun& one) { return one.run.begin; });
 }
 
 bool begins_page(std::uint64_t offset) { return offset % run_page_bytes == 0; }

@@ -20,6 +20,7 @@ struct ReadChunk {
   HostTime seen{};                        ///< on the clock of the process; all of its events happened before
   std::uint64_t seen_ticks = 0;           ///< the same moment; 0: not known
   std::optional<std::uint64_t> events{};  ///< in it, once its facts are stored
+  std::uint64_t last_ticks = 0;           ///< of its last event, from then on; 0: not known
   bool is_listed = false;                 ///< as given up
   bool is_in_use = false;                 ///< it was old when chunks were chosen, but could not go
 };

@@ -12,6 +12,7 @@
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "recording/decode/chunk_ticks.h"
 #include "recording/live/decoder.h"
 #include "recording/live/segment.h"
 #include "recording/thin/chosen.h"
@@ -46,8 +47,8 @@ struct EndedStep {
 /// Up to which moment events are given up.
 struct Cut {
   HostTime time{};
-  std::uint64_t ticks = 0;
-  bool tears_steps = false;  ///< apart, or gives up some that have no sums
+  std::uint64_t step_end_ticks = 0;  ///< of whole steps
+  bool tears_steps = false;          ///< apart, or gives up some that have no sums
 };
 
 }  // namespace
@@ -63,7 +64,7 @@ struct Thinner::State {
   std::optional<LiveDecoder> decoder{};
   ReadChunks read{};
   std::deque<EndedStep> windows{};  // of settled steps that were not given up
-  std::vector<PageRun> listed{};    // as given up, and not emptied yet
+  std::deque<PageRun> listed{};     // as given up, and not emptied yet
   std::vector<PageRun> waiting{};   // for a place in the ring
   std::unique_ptr<SegmentWriter> sums{};
   std::unique_ptr<ThreadWriter> pen{};  // declared after the file that it writes to
@@ -116,16 +117,21 @@ ReadChunk Thinner::State::read_now(const LiveChunk& chunk) const {
   return now;
 }
 
-/// Never before an event that is given up.
+/// Never before an event that is given up. Where no whole steps are, also not later, so that what is still there of the
+/// time after it is used.
 std::uint64_t Thinner::State::cut_ticks(const Cut& cut, std::span<const std::uint64_t> offsets) const {
-  std::uint64_t ticks = cut.ticks;
-  for (const std::uint64_t offset : offsets) ticks = std::max(ticks, read.at(offset).seen_ticks);
+  std::uint64_t ticks = cut.step_end_ticks;
+  for (const std::uint64_t offset : offsets) {
+    const ReadChunk& chunk = read.at(offset);
+    const std::uint64_t seen = chunk.seen_ticks != 0 ? chunk.seen_ticks : ticks_at(cut.time);
+    ticks = std::max(ticks, chunk.last_ticks != 0 ? chunk.last_ticks + 1 : seen);
+  }
   return ticks;
 }
 
 /// Nothing if there is none before `until`. A step without sums is a barrier.
 std::optional<Cut> Thinner::State::cut(HostTime until, Steps steps) {
-  if (!decoder || !decoder->has_steps()) return Cut{until, ticks_at(until)};
+  if (!decoder || !decoder->has_steps()) return Cut{until};
   if (steps == Steps::any) return torn_cut(until);
   std::optional<Cut> found;
   if (windows.size() <= kept_steps) return found;
@@ -140,7 +146,7 @@ Cut Thinner::State::torn_cut(HostTime until) {
   store(decoder->take_settled());
   const bool lacks_sums = std::ranges::any_of(
       windows, [until](const EndedStep& window) { return !window.has_sums && window.begin < until; });
-  return {until, ticks_at(until), lacks_sums || decoder->has_unsettled(until)};
+  return {until, 0, lacks_sums || decoder->has_unsettled(until)};
 }
 
 Result<void> Thinner::State::open_sums() {
@@ -200,6 +206,7 @@ Result<void> Thinner::State::keep_facts(const ChunkFile& file, std::span<const s
     const std::uint64_t events = facts->copy(*payload, header->os_thread);
     if (!is_stored(before)) break;
     chunk.events = events;
+    if (const auto ticks = ticks_of(Chunk{.payload = *payload})) chunk.last_ticks = ticks->last;
   }
   facts->finish([this](std::string_view communicator, std::uint64_t ticks) {
     return !decoder || decoder->is_last_of_library(communicator, ticks);
@@ -222,6 +229,7 @@ std::vector<std::uint64_t> Thinner::State::by_thread(std::span<const std::uint64
 /// Stores that the chunks are given up. Returns the number of events in them.
 Result<std::uint64_t> Thinner::State::list(std::span<const std::uint64_t> offsets, const Cut& cut) {
   std::uint64_t all_events = 0;
+  const std::uint64_t ticks = cut_ticks(cut, offsets);
   for (auto first = offsets.begin(); first != offsets.end();) {
     const ReadChunk& begin = read.at(*first);
     ThinnedFields fields{.thread = begin.thread,
@@ -229,7 +237,7 @@ Result<std::uint64_t> Thinner::State::list(std::span<const std::uint64_t> offset
                          .chunks = 0,
                          .without_sums = cut.tears_steps ? 1U : 0U,
                          .events = 0,
-                         .cut = cut.ticks};
+                         .cut = ticks};
     auto last = first;
     for (; last != offsets.end(); ++last) {
       const ReadChunk& chunk = read.at(*last);
@@ -262,9 +270,9 @@ void Thinner::State::note_listed(const Chosen& chosen) {
 Result<std::uint64_t> Thinner::State::empty_listed(ChunkFile& file) {
   std::uint64_t bytes = 0;
   while (!listed.empty()) {
-    const PageRun run = listed.back();
+    const PageRun run = listed.front();
     if (!file.empty(run)) return fail(ErrorKind::cannot_write, format("cannot write {}", path.string()));
-    listed.pop_back();
+    listed.pop_front();
     if (!ended) waiting.push_back(run);
     bytes += run.bytes;
   }
@@ -331,7 +339,6 @@ Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps, std::uint
   if (!chosen.runs.empty()) {
     RS_TRY_VOID(state.open_sums());
     const std::vector<std::uint64_t> offsets = state.by_thread(chosen.chunks());
-    cut->ticks = state.cut_ticks(*cut, offsets);
     RS_TRY_VOID(state.keep_facts(file, offsets));
     RS_TRY(given.events, state.list(offsets, *cut));
     given.is_all = chosen.is_all;
