@@ -23,7 +23,7 @@ schedule = torch.profiler.schedule(wait=1, warmup=1, active=int(os.environ["ACTI
 with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], schedule=schedule, record_shapes=True,
                             on_trace_ready=rankscope.torch.trace_handler(os.environ["TRACES"])) as profiler:
     for step in range(int(os.environ["ACTIVE"]) + 3):
-        for _ in range(120 if rank == 2 else 40):
+        for _ in range(240 if rank == 2 else 40):
             work = torch.tanh(work @ work)
         dist.all_reduce(work)
         profiler.step()
