@@ -61,6 +61,12 @@ bool any_communication(const Work& work) {
   return std::ranges::any_of(*work.report.rank_rows, [](const RankRow& row) { return row.total.comm_ns > 0; });
 }
 
+/// A part of the steps that needs the operations, too.
+void find_thinned_steps(Work& work) {
+  if (work.with_thinned && work.other_jobs.empty())
+    work.report.thinned = find_thinned(work.run, *work.with_thinned, work.matching, work.options.steps);
+}
+
 }  // namespace
 
 void find_all_steps(Work& work) {
@@ -76,11 +82,6 @@ void find_all_steps(Work& work) {
   add(work.quality, result.quality);
 }
 
-void find_thinned_steps(Work& work) {
-  if (work.with_thinned && work.other_jobs.empty())
-    work.report.thinned = find_thinned(work.run, *work.with_thinned, work.matching, work.options.steps);
-}
-
 void find_collectives(Work& work) {
   work.matching = match_collectives(work.run, work.clocks);
   work.report.collectives = work.matching.section;
@@ -89,6 +90,7 @@ void find_collectives(Work& work) {
 
 void find_ranks(Work& work) {
   refuse_other_jobs(work);
+  find_thinned_steps(work);
   Report& report = work.report;
   if (work.matching.section && report.steps)
     work.matching.section->unknown_in_steps = unknown_in_steps(work.run, work.matching, *report.steps);

@@ -6,7 +6,6 @@
 namespace rankscope::analyzer {
 
 void find_all_steps(Work& work);
-void find_thinned_steps(Work& work);
 void find_collectives(Work& work);
 void find_ranks(Work& work);
 void find_blame_and_waits(Work& work);

@@ -35,7 +35,7 @@ TEST(RunProgress, CallsThatDifferAreFoundWhateverTheirSequenceIs) {
 
 TEST(RunProgress, WhereOldEventsWereThinnedOutTheCallsAreNotTheWholeHistory) {
   const std::string text =
-      std::string{two_ranks} + "0 comm 50 90 allreduce group=dp\n1 comm 50 90 allreduce group=dp\n";
+      std::string{two_ranks} + "0 comm 50 90 allreduce group=dp seq=-1\n1 comm 50 90 allreduce group=dp seq=-1\n";
   const JobProgress whole = progress_of_run(*run_of(text), 0);
   EXPECT_TRUE(whole.ranks.at(0).whole_history);
   EXPECT_EQ(whole.completeness, Completeness::whole);

@@ -70,6 +70,12 @@ std::string text_of(const ThinnedPlan& plan) {
 
 Report report_of(const ThinnedPlan& plan) { return analyze(*run_of(text_of(plan)), {}); }
 
+Report report_of_steps(const Run& run, const StepRange& steps) {
+  ReportOptions options;
+  options.steps = steps;
+  return analyze(run, options);
+}
+
 TEST(ThinnedSteps, ARankThatWasSlowInThemIsNamedWithItsSteps) {
   const Report report = report_of({});
   ASSERT_TRUE(report.stragglers) << report.stragglers.error().why;
@@ -142,11 +148,11 @@ TEST(ThinnedSteps, IfAllWereThinnedOutSlowRanksAreStillNamed) {
 
 TEST(ThinnedSteps, OnlyStepsThatAreAskedForAreCompared) {
   const auto run = run_of(text_of({}));
-  const Report late = analyze(*run, {.steps = StepRange{65, 79}});
+  const Report late = report_of_steps(*run, {65, 79});
   EXPECT_FALSE(late.thinned);
   ASSERT_TRUE(late.stragglers) << late.stragglers.error().why;
   EXPECT_TRUE(late.stragglers->rows.empty()) << "the rank was slow before step 30";
-  const Report early = analyze(*run, {.steps = StepRange{0, 20}});
+  const Report early = report_of_steps(*run, {0, 20});
   ASSERT_TRUE(early.thinned);
   EXPECT_EQ(early.thinned->indices.size(), 21U);
   EXPECT_EQ(early.thinned->rows.front().per_step.size(), 21U);

@@ -22,7 +22,7 @@ TEST(SummaryText, EventsThatWereReplacedAndEventsThatWereLostAreToldApart) {
   EXPECT_THAT(
       summary_text(summary),
       ::testing::AllOf(
-          ::testing::HasSubstr("rankscope: removed 12,345 older events while the command ran, as --keep or its default "
+          ::testing::HasSubstr("rankscope: removed 12345 older events while the command ran, as --keep or its default "
                                "asks for; sums for each step are kept\n"),
           ::testing::HasSubstr("rankscope: lost 678 older events whose steps have no sums: --keep was too small, or "
                                "sums could not be stored\n"),
