@@ -300,9 +300,10 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
       environment.variables.push_back(std::move(variable));
   RS_TRY(const KeepLimit asked, asked_limit(options));
   const KeepLimit keep = limit_on_this_node(asked, spool);
-  if (const std::string sentence = sentence_on(keep, asked); !sentence.empty()) say(options.talk, sentence);
   const Subreaper subreaper;
   SignalRelay signals{size_signal};
+  // From here on a reader that is gone does not end the recorder.
+  if (const std::string sentence = sentence_on(keep, asked); !sentence.empty()) say(options.talk, sentence);
   RS_TRY(const auto child, start_command(options.command, environment.variables, signals));
   if (child.error != 0) {
     static_cast<void>(reap(child.process));

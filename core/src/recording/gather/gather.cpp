@@ -155,6 +155,7 @@ Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Tex
   summary.bytes = segment_header_bytes;
   summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
   for (const ThinnedFields& fields : segment.thinned) {
+    if (is_watched(segment)) break;  // only samples, of which the largest values are kept
     const bool has_steps = !segment.step_sums.empty();
     (fields.without_sums != 0 ? summary.events_without_sums
      : has_steps              ? summary.events_thinned
