@@ -8,7 +8,7 @@ set(RANKSCOPE_UNITY_SIZE 32 CACHE STRING "The most files that are compiled toget
 set(RANKSCOPE_UNITY_BYTES 0 CACHE STRING "About how much text is compiled together at most; 0: any")
 
 # What reads few numbers, and those once: sections of a report and what is written about them, but nothing that goes through all
-# events. In release it is compiled at -O1, which takes two thirds of the time. So are json.cpp, tables.cpp and rules.cpp of all
+# events. In release, where units are whole folders, it is compiled at -O1, which takes two thirds of the time. So are json.cpp, tables.cpp and rules.cpp of all
 # subjects, the command line and the trainer (its work is done inside libtorch).
 set(RANKSCOPE_COLD analyzer/src analyzer/src/compare analyzer/src/efficiency analyzer/src/facts analyzer/src/findings
   analyzer/src/quality analyzer/src/render analyzer/src/rules analyzer/src/scaling analyzer/src/trend analyzer/src/verdict
@@ -29,6 +29,12 @@ function(rankscope_unity target)
   list(TRANSFORM sources REPLACE "^${CMAKE_CURRENT_SOURCE_DIR}/" "")
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(^|/)main\\.cpp$")
+  foreach(source IN LISTS sources)
+    get_source_file_property(apart ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(apart)
+      list(REMOVE_ITEM sources ${source})
+    endif()
+  endforeach()
   list(SORT sources)
   if(arg_UNITS)
     list(LENGTH sources files)
@@ -51,10 +57,6 @@ endfunction()
 function(rankscope_units_of_folders target)
   file(RELATIVE_PATH module ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   foreach(source IN LISTS ARGN)
-    get_source_file_property(apart ${source} SKIP_UNITY_BUILD_INCLUSION)
-    if(apart)
-      continue()
-    endif()
     # The folder of the target's own, or the first one below it.
     get_filename_component(path ${source} DIRECTORY)
     string(REGEX REPLACE "^(src/[^/]*|[^/]*)/.*" "\\1" path "${path}/")
