@@ -10,15 +10,15 @@ set(RANKSCOPE_ALLOWED_python     core collectors analyzer)
 set(RANKSCOPE_ALLOWED_tests      core collectors trainer analyzer gui cli python)
 # The subjects of a module (folders of its src and include), from low to high: a file includes what stands in its own
 # subject or before it. Files beside the folders may use all of them. scripts/check_layers.py holds this, too.
-set(RANKSCOPE_SUBJECTS_core secrets model lod recording recording/format recording/write recording/gather recording/decode
-    recording/live)
+set(RANKSCOPE_SUBJECTS_core secrets model lod recording recording/format recording/write recording/gather recording/live
+    recording/decode recording/thin digest)
 set(RANKSCOPE_SUBJECTS_collectors settings spool dumps host nvml cupti pm doctor launch inject/recorder inject/c10d inject/nccl inject/nvtx
     inject/nvml inject/cupti inject)
 set(RANKSCOPE_SUBJECTS_analyzer
     words math render clocks steps rules collectives importers/shared importers/nsys importers/kineto importers/flight_recorder importers/nccl_ras importers alignment
-    split devices data_loading python_stacks launches kernels fusable copies operators overlap memory predicted flops pipeline bandwidth
+    split thinned devices data_loading python_stacks launches kernels fusable copies operators overlap memory predicted flops pipeline bandwidth
     tcp_links replay critical_path what_if blame efficiency stragglers trend hang hta facts verdict quality findings scaling compare
-    pack tables exports/shared exports/perfetto exports/chrome exports/kineto exports/tensorboard exports/sqlite exports)
+    digest pack tables exports/shared exports/perfetto exports/chrome exports/kineto exports/tensorboard exports/sqlite exports)
 set(RANKSCOPE_SUBJECTS_trainer
     layout options data launch plan costs checkpoint engine engine/comm cuda engine/layers engine/tensor engine/models
     engine/step engine/data_parallel engine/worker engine/pipeline engine/devices engine/training modes)

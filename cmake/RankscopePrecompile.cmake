@@ -1,5 +1,5 @@
 # What nearly every file of a target includes is parsed once, not in each of them, and not once for each target either: all
-# targets of a kind share what was parsed, since they are compiled with the same flags.
+# targets of a kind share what was parsed, since they are compiled with the same flags (GCC accepts another level of -O).
 option(RANKSCOPE_PRECOMPILE "Parse common headers once; without it GCC warns of array bounds and string overflows, too" ON)
 set(rankscope_headers_base <algorithm> <array> <charconv> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <numeric>
   <optional> <set> <span> <string> <string_view> <tuple> <utility> <vector> <rankscope/core/format.h> <rankscope/core/result.h>)

@@ -7,12 +7,17 @@ option(RANKSCOPE_UNITY "Compile the files of a folder together" ON)
 set(RANKSCOPE_UNITY_SIZE 32 CACHE STRING "The most files that are compiled together, but for folders that have more")
 set(RANKSCOPE_UNITY_BYTES 0 CACHE STRING "About how much text is compiled together at most; 0: any")
 
-# What reads few numbers, and those once: sections of a report and what is written about them, but nothing that goes through all
-# events. In release, where units are whole folders, it is compiled at -O1, which takes two thirds of the time. So are json.cpp, tables.cpp and rules.cpp of all
-# subjects, the command line and the trainer (its work is done inside libtorch).
-set(RANKSCOPE_COLD analyzer/src analyzer/src/compare analyzer/src/efficiency analyzer/src/facts analyzer/src/findings
-  analyzer/src/quality analyzer/src/render analyzer/src/rules analyzer/src/scaling analyzer/src/trend analyzer/src/verdict
-  analyzer/src/what_if analyzer/src/words collectors/src/doctor collectors/src/launch collectors/src/settings)
+# Folders whose code handles few numbers, each once: text, tables and verdicts. Code that goes through all events, or simulates, does
+# not belong here. In release, they are compiled at -O1, which takes two thirds of the time. The same holds for json.cpp, tables.cpp
+# and rules.cpp of all subjects, for the command line, and for the trainer, whose work is done inside libtorch.
+set(RANKSCOPE_COLD analyzer/src/efficiency analyzer/src/facts analyzer/src/findings analyzer/src/quality analyzer/src/render
+  analyzer/src/rules analyzer/src/trend analyzer/src/verdict analyzer/src/words collectors/src/doctor collectors/src/launch
+  collectors/src/settings)
+foreach(folder IN LISTS RANKSCOPE_COLD)
+  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
+    message(FATAL_ERROR "RANKSCOPE_COLD in cmake/RankscopeUnity.cmake: there is no folder ${folder}")
+  endif()
+endforeach()
 set(rankscope_cold_options "")
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" OR CMAKE_BUILD_TYPE STREQUAL "Release")
   set(rankscope_cold_options -O1)
@@ -91,13 +96,21 @@ function(rankscope_units_of_folders target)
       list(APPEND in_${unit} ${of_${folder}})
     endforeach()
   endforeach()
-  foreach(unit IN LISTS warm_units cold_units)
-    rankscope_split_unit(${unit} ${in_${unit}})
+  foreach(unit IN LISTS warm_units)
+    rankscope_split_unit(${target} ${unit} "" ${in_${unit}})
   endforeach()
   foreach(unit IN LISTS cold_units)
-    set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${unit}_cxx.cxx
-      PROPERTIES COMPILE_OPTIONS "${rankscope_cold_options}")
+    rankscope_split_unit(${target} ${unit} "${rankscope_cold_options}" ${in_${unit}})
   endforeach()
+endfunction()
+
+# Makes a unit of these files and compiles it with these options, too. The name of its file is that of CMake 3.25.
+function(rankscope_unit target unit options)
+  set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${unit})
+  if(options)
+    set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${unit}_cxx.cxx
+      PROPERTIES COMPILE_OPTIONS "${options}")
+  endif()
 endfunction()
 
 # The includes by which a file reads run.h.
@@ -105,9 +118,9 @@ set(rankscope_reads_run "^#include \"(.*/)?(run|run_builder_pending|lane_blocks|
 
 # Makes a unit of these files. With RANKSCOPE_UNITY_BYTES several, none much larger; what reads run.h then stays apart from
 # what does not, so that a change of it compiles only the former.
-function(rankscope_split_unit unit)
+function(rankscope_split_unit target unit options)
   if(RANKSCOPE_UNITY_BYTES EQUAL 0)
-    set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${unit})
+    rankscope_unit(${target} ${unit} "${options}" ${ARGN})
     return()
   endif()
   set(with_run "")
@@ -124,11 +137,11 @@ function(rankscope_split_unit unit)
       list(APPEND without ${source})
     endif()
   endforeach()
-  rankscope_units_of_bytes(${unit}_with_run ${with_run})
-  rankscope_units_of_bytes(${unit} ${without})
+  rankscope_units_of_bytes(${target} ${unit}_with_run "${options}" ${with_run})
+  rankscope_units_of_bytes(${target} ${unit} "${options}" ${without})
 endfunction()
 
-function(rankscope_units_of_bytes unit)
+function(rankscope_units_of_bytes target unit options)
   set(bytes 0)
   foreach(source IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE file)
@@ -146,6 +159,11 @@ function(rankscope_units_of_bytes unit)
   foreach(source IN LISTS ARGN)
     math(EXPR part "(${before} + ${size_of_${source}} / 2) * ${parts} / ${bytes}")
     math(EXPR before "${before} + ${size_of_${source}}")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${unit}_${part})
+    list(APPEND in_part_${part} ${source})
+    list(APPEND filled ${part})
+  endforeach()
+  list(REMOVE_DUPLICATES filled)
+  foreach(part IN LISTS filled)
+    rankscope_unit(${target} ${unit}_${part} "${options}" ${in_part_${part}})
   endforeach()
 endfunction()

@@ -110,7 +110,7 @@ def library_of(folder):
 
 
 def cold_folders(root):
-    """What is compiled with other options, and so apart."""
+    """Folders that are compiled with options of their own, and therefore apart."""
     table = re.search(r"^set\(RANKSCOPE_COLD ([^)]*)\)", (root / "cmake/RankscopeUnity.cmake").read_text(), re.M)
     return set(table[1].split())
 

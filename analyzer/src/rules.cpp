@@ -78,7 +78,9 @@ constexpr std::array all_rules{
     Rule{finding_id::slow_tcp_link,
          "a TCP connection between two ranks on which data waits longer for the network than on other connections",
          "the gain", judge_tcp_links, true},
-    Rule{finding_id::exposed_copies, "time in which only copies run (in runs without steps: on accelerators only)",
+    Rule{finding_id::exposed_copies,
+         "time in which only copies run (in runs without steps, only accelerators are considered, from their first to "
+         "their last device work)",
          "10 % / 20 % / 35 % of the time", judge_exposed_copies, true},
     Rule{"contention", "kernels that take longer while communication runs at the same time", "the gain",
          judge_contention},

@@ -40,6 +40,13 @@ void find_where_compared(Work& work) {
     work.report.*section = unavailable(work.report.why_not_compared);
 }
 
+/// The same. Where steps were thinned out, it is their sums that tell waiting from work, or do not: `find` looks at
+/// them.
+template <auto section, void (*find)(Work& work)>
+void find_by_sums_or_where_compared(Work& work) {
+  work.report.thinned ? find_in_one_job<section, find>(work) : find_where_compared<section, find>(work);
+}
+
 template <auto section>
 std::optional<Unavailable> absence_in(const Report& report) {
   return report.*section ? std::nullopt : std::optional{(report.*section).error()};

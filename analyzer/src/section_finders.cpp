@@ -16,15 +16,18 @@
 #include "hta/find.h"
 #include "memory/parts.h"
 #include "pipeline/parts.h"
+#include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "replay/build.h"
 #include "rules.h"
+#include "split/communication.h"
 #include "split/rank_rows.h"
 #include "stragglers/code.h"
 #include "stragglers/gains.h"
 #include "stragglers/more_work.h"
 #include "stragglers/parts.h"
 #include "tcp_links/parts.h"
+#include "thinned/parts.h"
 #include "trend/parts.h"
 #include "what_if/find.h"
 
@@ -58,6 +61,12 @@ bool any_communication(const Work& work) {
   return std::ranges::any_of(*work.report.rank_rows, [](const RankRow& row) { return row.total.comm_ns > 0; });
 }
 
+/// A part of the steps that needs the operations, too.
+void find_thinned_steps(Work& work) {
+  if (work.with_thinned && work.other_jobs.empty())
+    work.report.thinned = find_thinned(work.run, *work.with_thinned, work.matching, work.options.steps);
+}
+
 }  // namespace
 
 void find_all_steps(Work& work) {
@@ -65,6 +74,8 @@ void find_all_steps(Work& work) {
   Report& report = work.report;
   report.steps = std::move(result.section);
   work.all_steps = std::move(result.all);
+  work.with_thinned = std::move(result.with_thinned);
+  work.why_no_thinned = std::move(result.why_no_thinned);
   if (work.all_steps) report.steps_recorded = {work.all_steps->steps.front().index, work.all_steps->steps.back().index};
   if (report.steps_recorded && report.asked_for.steps && report.asked_for.steps->second == to_the_end)
     report.asked_for.steps->second = std::max(report.asked_for.steps->first, report.steps_recorded->second);
@@ -79,6 +90,7 @@ void find_collectives(Work& work) {
 
 void find_ranks(Work& work) {
   refuse_other_jobs(work);
+  find_thinned_steps(work);
   Report& report = work.report;
   if (work.matching.section && report.steps)
     work.matching.section->unknown_in_steps = unknown_in_steps(work.run, work.matching, *report.steps);
@@ -134,9 +146,39 @@ void find_what_if(Work& work) {
   set_network(*report.efficiency, network());
 }
 
+namespace {
+
+/// Why ranks are not compared in the steps that were thinned out; empty if none of those asked for were.
+std::string why_no_sums(const Work& work) {
+  if (work.options.steps) return {};
+  if (!work.with_thinned) return work.why_no_thinned;
+  return format("steps were thinned out while the job ran (record --keep), and {}",
+                work.other_jobs.empty() ? "none of them has sums on all ranks" : "the recording has several jobs");
+}
+
+/// By the sums of all steps. What was given up cannot be replayed: gains are those by own times (metrics.md 22.4).
+void find_slow_ranks_by_sums(Work& work) {
+  Report& report = work.report;
+  const Section<StepsSection> steps = report.thinned->steps;
+  const Section<std::vector<RankRow>> rows = report.thinned->rows;
+  if (std::string why = why_waits_are_hidden(work.run, *rows); !why.empty()) {
+    report.stragglers = unavailable(std::move(why));
+    return;
+  }
+  report.stragglers = find_stragglers(work.run, steps, rows, report.collectives, report.blame);
+  if (!report.stragglers || !report.steps) return;
+  if (report.tcp_links) leave_to_slow_links(*report.tcp_links, *report.stragglers);
+  add_device_evidence(work.run, *report.steps, *report.stragglers);
+  if (report.rank_rows) add_code(work.run, *report.steps, *report.rank_rows, *report.stragglers);
+}
+
+}  // namespace
+
 void find_slow_ranks(Work& work) {
   Report& report = work.report;
+  if (report.thinned) return find_slow_ranks_by_sums(work);
   report.stragglers = find_stragglers(work.run, report.steps, report.rank_rows, report.collectives, report.blame);
+  if (report.stragglers && report.stragglers->cannot_tell.empty()) report.stragglers->cannot_tell = why_no_sums(work);
   if (report.stragglers && report.tcp_links) leave_to_slow_links(*report.tcp_links, *report.stragglers);
   if (report.stragglers && report.steps) add_device_evidence(work.run, *report.steps, *report.stragglers);
   if (report.stragglers && work.graph && report.stragglers->rows.size() > 1) {
@@ -176,9 +218,18 @@ void find_numbers_of_hta(Work& work) {
   if (work.options.hta) work.report.hta = hta_numbers(work.recorded, *work.options.hta);
 }
 
+namespace {
+
+/// Also those that were thinned out.
+Section<StepsSection> steps_made(const Work& work) {
+  return work.with_thinned ? Section<StepsSection>{*work.with_thinned} : work.all_steps;
+}
+
+}  // namespace
+
 void find_findings(Work& work) {
   work.report.findings = judge_findings(work.run, work.report, work.options,
-                                        find_lost_ranks(work.run, work.all_steps, work.clocks), rules());
+                                        find_lost_ranks(work.run, steps_made(work), work.clocks), rules());
 }
 
 }  // namespace rankscope::analyzer

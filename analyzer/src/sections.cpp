@@ -36,6 +36,7 @@
 #include "steps/parts.h"
 #include "stragglers/parts.h"
 #include "tcp_links/parts.h"
+#include "thinned/parts.h"
 #include "trend/parts.h"
 #include "verdict/verdict.h"
 #include "what_if/parts.h"
@@ -55,12 +56,23 @@ constexpr std::array rows{
                .chart = html::write_verdict},
     SectionRow{
         .id = "head", .title = "", .part_of = "steps", .text = add_head, .brief = add_brief_head, .brief_lines = 8},
+    SectionRow{.id = "thinned",
+               .title = "Thinned steps",
+               .part_of = "steps",
+               .keep_ranks = keep_thinned_ranks,
+               .text = add_thinned,
+               .brief = add_brief_thinned,
+               .brief_lines = 4,
+               .chart = html::write_thinned,
+               .json_place = 28,
+               .json_key = "thinned_steps",
+               .json = thinned_json_of},
     SectionRow{
         .id = section_id::stragglers,
         .title = "Slow ranks",
         .question = "Which rank is slow, since when, and why?",
         .needs = "ranks collectives what_if tcp_links",
-        .find = find_where_compared<&Report::stragglers, find_slow_ranks>,
+        .find = find_by_sums_or_where_compared<&Report::stragglers, find_slow_ranks>,
         .absence = absence_in<&Report::stragglers>,
         .remedy = remedy_for_stragglers,
         .keep_ranks = keep_slow_ranks,

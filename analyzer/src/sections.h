@@ -32,6 +32,8 @@ struct Work {
   std::vector<std::int64_t>
       waits_of_operations;  ///< exposed ones, parallel to the operations of the matching; for blame
   Section<replay::Graph> graph = unavailable("not computed");
+  std::optional<StepsSection> with_thinned{};  ///< StepsResult::with_thinned
+  std::string why_no_thinned{};                ///< StepsResult::why_no_thinned
 };
 
 /// One section, or a part of one: the next row of a report. Fields that a row leaves out do not apply to it.

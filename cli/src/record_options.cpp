@@ -66,6 +66,12 @@ void add_limits(CLI::App& app, RecordOptions& options) {
          "start with recording off. USR1 or USR2: each time rankscope receives this signal, recording is turned on or "
          "off. cuda: record from the program's call to cudaProfilerStart until its call to cudaProfilerStop")
       ->check(not_empty);
+  app.add_option(
+         "--keep", options.keep,
+         "keep events of the last period (90s, 10m, 2h) or of this size per node (4GiB), or both, separated by "
+         "a comma; older events are replaced by sums per step (default: a quarter of the free space for events, "
+         "at most 32GiB)")
+      ->check(not_empty);
   app.add_option("--duration", options.duration_s,
                  "stop recording after this many seconds, while the command continues; 0 for never")
       ->capture_default_str()

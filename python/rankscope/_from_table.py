@@ -298,7 +298,7 @@ def from_table(table: Any, *, time_unit: Literal["s", "ms", "us", "ns"], columns
     and host. `columns` maps these names to those of the table: {"start": "start_ts"}.
 
     `time_unit` is the unit of start, duration and end. `start_of="step"`: start counts from the beginning of the row's step, which
-    all ranks begin together; the steps are then laid one after the other and numbered from 0, in the order of their numbers in the
+    all ranks begin at the same time; the steps are then laid one after the other and numbered from 0, in the order of their numbers in the
     table. `groups` has the members of communicators; without it, they are the ranks that use a group.
     `blocking`: communication runs on the thread that computes, which waits for it. `equal_stages`: pipeline stages should do equal
     work, so ranks of all stages are compared; otherwise only ranks of one stage. `attributes` are more columns to keep with each
@@ -306,7 +306,7 @@ def from_table(table: Any, *, time_unit: Literal["s", "ms", "us", "ns"], columns
     most `overlap_ns` are taken for errors of the clock, and the earlier event is shortened. `sparse` accepts tables whose times look
     as if units were mixed.
 
-    Raises UsageError, with the row, for anything that is missing or impossible.
+    Raises UsageError, with the rows if they are known, for anything that is missing or impossible.
     """
     if time_unit not in _UNITS:
         raise UsageError(f"time_unit must be one of {', '.join(_UNITS)} (is {time_unit!r})")

@@ -19,6 +19,7 @@
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/recording/segment_writer.h"
+#include "rankscope/core/recording/thinner.h"
 #include "support/gzip.h"
 #include "support/temporary_folder.h"
 
@@ -29,7 +30,7 @@ namespace fs = std::filesystem;
 using testing::read_file;
 using testing::TemporaryFolder;
 
-constexpr int mutations = 5000;
+constexpr std::size_t mutations = 5000;  // of each format
 constexpr std::size_t truncations = 400;
 
 enum class Checksum : std::uint8_t { none, covers_all };
@@ -92,6 +93,39 @@ void make_recording(const fs::path& folder) {
   ASSERT_TRUE(recording::write_manifest(folder, manifest));
 }
 
+/// A recording of which most steps are sums, which stand in the segment.
+void make_thinned_recording(const fs::path& folder) {
+  constexpr recording::LiveLimits at_once{
+      .steps = 4096, .stretches = 1 << 16, .device_delay = nanoseconds{0}, .host_delay = nanoseconds{0}};
+  fs::create_directories(folder / recording::segment_folder);
+  const fs::path live = folder / "a.rseg";
+  {
+    auto segment = *recording::SegmentWriter::create(
+        {.path = live, .ring_kib = 1024, .rank = 0, .world_size = 1, .rank_source = "RANK"});
+    const auto pen = segment->thread();
+    recording::Thinner thinner{live, at_once};
+    for (int i = 0; i < 40; ++i) {
+      pen->push(SpanKind::step, "step");
+      pen->attribute("index", i);
+      for (int op = 0; op < 100; ++op) {
+        pen->push(SpanKind::op, "op");
+        pen->pop();
+      }
+      pen->pop();
+      segment->refill();
+      thinner.follow(1U << 30);
+    }
+    const auto given = thinner.give_up(HostTime{nanoseconds{std::int64_t{1} << 60}}, recording::Thinner::Steps::whole);
+    ASSERT_TRUE(given) << given.error().message;
+    ASSERT_GT(given->events, 0U);
+    segment->note_exit(0);
+    ASSERT_TRUE(recording::gather_segment(live, folder / recording::segment_folder / "a.rseg"));
+  }
+  fs::remove(live);
+  fs::remove_all(folder / recording::sums_folder);
+  ASSERT_TRUE(recording::write_manifest(folder, {}));
+}
+
 void make_database(const fs::path& path) {
   constexpr const char* sound = R"sql(
     CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
@@ -123,7 +157,10 @@ class DamagedInput : public ::testing::Test {
     write(folder_ / "run.txt", text_of(**recording::read_recording(recording)));
     make_database(folder_ / "report.sqlite");
     const fs::path segment = recording / recording::segment_folder / "a.rseg";
+    const fs::path thinned = folder_ / "thinned.rankscope";
+    make_thinned_recording(thinned);
     formats_ = {{"segment", segment, recording, Checksum::covers_all},
+                {"thinned segment", thinned / recording::segment_folder / "a.rseg", thinned, Checksum::covers_all},
                 {"manifest", recording / recording::manifest_name, recording, Checksum::covers_all},
                 {"pack", pack, pack, Checksum::covers_all}};
     for (const char* name : {"rank0.json", "rank0.json.gz", "run.txt", "report.sqlite"})
@@ -156,7 +193,7 @@ class DamagedInput : public ::testing::Test {
 };
 
 TEST_F(DamagedInput, MutationsEndInARunOrASentence) {
-  attack(mutations / formats_.size() + 1, [this](std::string bytes, std::size_t) {
+  attack(mutations, [this](std::string bytes, std::size_t) {
     for (std::size_t hits = 1 + random_() % 8; hits > 0; --hits)
       bytes[random_() % bytes.size()] = static_cast<char>(random_() % 256);
     return bytes;
@@ -164,7 +201,7 @@ TEST_F(DamagedInput, MutationsEndInARunOrASentence) {
 }
 
 TEST_F(DamagedInput, SingleBitsOfWhatHasAChecksumAreNeverChangedSilently) {
-  attack(mutations / formats_.size() + 1, [this](std::string bytes, std::size_t) {
+  attack(mutations, [this](std::string bytes, std::size_t) {
     char& byte = bytes[random_() % bytes.size()];
     byte = static_cast<char>(byte ^ (1 << random_() % 8));
     return bytes;

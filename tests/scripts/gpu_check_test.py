@@ -91,7 +91,7 @@ def check(*faults, ours=WORK, only=("",), before="", words=(), without=()):
 
 @contextlib.contextmanager
 def played_compiler(suits_driver=True):
-    """What makes gpu-check find an nvcc, whose programs run with an old driver or not."""
+    """Lets gpu-check find an nvcc; with suits_driver, the programs that it compiles run with the old driver."""
     with tempfile.TemporaryDirectory() as folder:
         nvcc = pathlib.Path(folder, "nvcc")
         change = r's/^if "driver 550".*/if False:/' if suits_driver else ""

@@ -27,6 +27,7 @@ constexpr std::array loss_words{
     LossWords{Counter::chunks_missing, "chunk", "missing in the middle of a thread's events"},
     LossWords{Counter::events_dropped, "event", "dropped because the ring buffer was full"},
     LossWords{Counter::disk_full, "event", "dropped because the disk was full or a file-size limit was reached"},
+    LossWords{Counter::events_without_sums, "event", "removed while the job ran, without sums of their steps"},
     LossWords{Counter::processes_not_recorded, "process", "not recorded"},
     LossWords{Counter::not_gathered, "recorder", "unable to gather its segments"},
     LossWords{Counter::activities_dropped, "device event", "dropped because the CUDA profiler ran out of buffers"},

@@ -94,10 +94,13 @@ std::optional<StepRange> planned_steps(const Run& run, const ReportOptions& opti
   return planned.first <= planned.second ? std::optional{planned} : std::nullopt;
 }
 
-void add_steps_not_made(const Run& run, const ReportOptions& options, const Indices& all, std::vector<Loss>& losses) {
+/// Steps that were thinned out on request have sums and are not lost.
+void add_steps_not_made(const Run& run, const Report& report, const ReportOptions& options, const Indices& all,
+                        std::vector<Loss>& losses) {
   const auto ranks = run.ranks();
   if (std::ranges::any_of(ranks, [&](RankId rank) { return was_recorded_in_part(run, rank); })) return;
-  const auto planned = planned_steps(run, options);
+  auto planned = planned_steps(run, options);
+  if (planned && report.thinned) planned->first = std::max(planned->first, report.thinned->first_full_step);
   const StepRanges missing = planned ? gaps_in(*planned, all) : StepRanges{};
   if (missing.empty()) return;
   losses.push_back({"steps_missing",
@@ -156,7 +159,7 @@ void add_lost_steps(const Run& run, const Report& report, const ReportOptions& o
   if (!report.steps) return;
   const Indices all = sorted_indices(report.steps->windows);
   add_uneven_steps(run, *report.steps, all, losses);
-  add_steps_not_made(run, options, all, losses);
+  add_steps_not_made(run, report, options, all, losses);
 }
 
 std::vector<Loss> lost_against(const RunDigest& run, const RunDigest& other) {

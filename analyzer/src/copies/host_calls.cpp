@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 
 #include "rankscope/core/model/run.h"
 #include "split/host_timeline.h"
 #include "steps/range_kinds.h"
-#include "words/text_of.h"
 
 namespace rankscope::analyzer {
 bool allocates_memory(std::string_view name) {
@@ -26,20 +24,36 @@ bool allocates_memory(std::string_view name) {
   });
 }
 
-HostCalls::HostCalls(const Run& run) : run_(run), uses_(run.strings().size(), Use::unknown) {}
+HostCalls::HostCalls(const Run& run) : run_(run), named_(run.strings().size(), Named::unknown) {}
 
-HostCalls::Use HostCalls::use_of(const Span& span) {
-  if (span.kind != SpanKind::runtime) return Use::none;
-  Use& use = uses_[span.name.index()];
-  if (use == Use::unknown) {
-    const std::string_view name = run_.text(span.name);
+HostCalls::Named HostCalls::named(StringId call) {
+  Named& known = named_[call.index()];
+  if (known == Named::unknown) {
+    const std::string_view name = run_.text(call);
     const bool copies = name.find("Memcpy") != std::string_view::npos || name.find("Memset") != std::string_view::npos;
-    use = allocates_memory(name) ? Use::allocation : blocks_host(name) && !copies ? Use::synchronization : Use::none;
+    known = allocates_memory(name)         ? Named::allocation
+            : blocks_host(name) && !copies ? Named::synchronization
+                                           : Named::nothing;
   }
-  return use;
+  return known;
 }
 
-void HostCalls::over(const Lane& lane, const WindowTime& windows, std::span<const SpanId> copies, RunTime behind) {
+std::optional<CallUse> HostCalls::use_of(const Span& span, std::span<const SpanId> copies) {
+  if (std::ranges::binary_search(copies, run_.id_of(span))) return CallUse::copy;
+  if (span.kind != SpanKind::runtime) return std::nullopt;
+  switch (named(span.name)) {
+    case Named::synchronization:
+      return CallUse::synchronization;
+    case Named::allocation:
+      return CallUse::allocation;
+    case Named::unknown:
+    case Named::nothing:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void HostCalls::over(const Lane& lane, const TimeCells& cells, std::span<const SpanId> copies, RunTime first_work) {
   std::vector<Open> open;
   Place place;
   RunTime in_call_until = RunTime::min();
@@ -53,31 +67,15 @@ void HostCalls::over(const Lane& lane, const WindowTime& windows, std::span<cons
       (held == Holds::op ? place.op : place.range) = span.name;
       continue;
     }
-    const bool copies_now = std::ranges::binary_search(copies, run_.id_of(span));
-    const Use use = copies_now ? Use::copy : use_of(span);
-    if (use == Use::none || span.time.begin < in_call_until) continue;  // a driver call inside a counted runtime call
+    const auto use = use_of(span, copies);
+    if (!use || span.time.begin < in_call_until) continue;  // a driver call inside a counted runtime call
     in_call_until = span.time.end;
-    const bool early = use == Use::allocation && span.time.begin < behind;
-    if (!early && windows.counts(span.time.begin)) add(use, span, place);
+    const bool before_work = *use == CallUse::allocation && span.time.begin < first_work;
+    const auto cell = static_cast<std::uint32_t>(cells.at(span.time.begin));
+    CallSum& sum = sums_[{*use, span.name, place.op, place.range, cell, before_work}];
+    ++sum.count;
+    sum.ns += span.time.length().count();
   }
-}
-
-void HostCalls::add(Use use, const Span& call, const Place& place) {
-  Sum& sum = sums_[{use, call.name, place}];
-  ++sum.count;
-  sum.ns += call.time.length().count();
-}
-
-std::vector<HostCallRow> HostCalls::rows_of(Use use) const {
-  std::vector<HostCallRow> rows;
-  for (const auto& [key, sum] : sums_)
-    if (key.use == use)
-      rows.push_back(
-          {text_of(run_, key.call), text_of(run_, key.place.op), text_of(run_, key.place.range), sum.count, sum.ns});
-  std::ranges::sort(rows, [](const HostCallRow& a, const HostCallRow& b) {
-    return std::tie(b.ns, a.call, a.op, a.range) < std::tie(a.ns, b.call, b.op, b.range);
-  });
-  return rows;
 }
 
 }  // namespace rankscope::analyzer

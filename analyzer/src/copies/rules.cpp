@@ -158,13 +158,14 @@ void judge_exposed_copies(const RuleContext& context, std::vector<Finding>& find
   const Usual& usual = context.everybody;
   if (!usual.shows_idle_time()) return;
   const std::int64_t exposed = usual.total.memory_ns;
-  const FindingSeverity severity = severity_of(usual.share(exposed), exposed_copies_limits);
+  const double share = usual.share_of_work(exposed);  // a long start-up must not hide copies
+  const FindingSeverity severity = severity_of(share, exposed_copies_limits);
   if (severity == FindingSeverity::info) return;
   const CopyRow* const most = most_exposed(context.report.copies);
   Finding finding;
   finding.id = finding_id::exposed_copies;
   finding.severity = severity;
-  finding.title = format("{} of the time, only copies run", percent_of(usual.share(exposed)));
+  finding.title = format("{} of the time{}, only copies run", percent_of(share), usual.which_time());
   finding.cause = most_copied(usual, most);
   finding.evidence =
       format("copies take {} {} while neither compute nor communication runs{}{}", duration_text(usual.mean(exposed)),

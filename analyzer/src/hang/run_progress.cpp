@@ -49,6 +49,7 @@ class RunProgress {
     }
     job_.world_size = run.info().world_size;
     job_.inputs = run.ranks().size();
+    thinned_ = run.quality().of(Counter::events_thinned) + run.quality().of(Counter::events_without_sums) > 0;
     note_losses();
     find_last_code();
     for (const RankId rank : run.ranks()) add(rank);
@@ -96,6 +97,7 @@ class RunProgress {
   std::map<std::uint32_t, std::set<std::pair<std::uint32_t, std::int64_t>>> unseen_;  // rank -> group and sequence
   std::map<RankId, StringId> last_code_;
   bool accelerated_ = false;
+  bool thinned_ = false;  // the calls that are there need not begin with the first one, nor with the same on all ranks
 };
 
 void RunProgress::note_losses() {
@@ -111,7 +113,7 @@ void RunProgress::note_losses() {
 void RunProgress::add(RankId rank) {
   RankProgress& progress = job_.ranks[rank.value];
   progress.witness = Witness::recording;
-  progress.whole_history = true;
+  progress.whole_history = !thinned_;
   progress.written_unix_ns = std::max(alive_unix_ns_, unix_ns(run_.process_of(rank).recorded.end));
   accelerated_ = accelerated_ || run_.has_accelerator(rank);
   for (const Collective* const call : calls_of(run_, rank)) add_call(*call, progress);
@@ -134,7 +136,8 @@ void RunProgress::add_call(const Collective& row, RankProgress& progress) {
   if (call.way == CallWay::collective) {
     const std::int64_t counted = counts_[{row.rank.value, call.group}]++;
     call.sequence = std::min(row.sequence >= 0 ? row.sequence : counted, CommCall::largest_sequence);
-    if (row.sequence < 0 && job_.completeness != Completeness::whole) job_.completeness = Completeness::counts_lost;
+    if (row.sequence < 0 && (thinned_ || job_.completeness != Completeness::whole))
+      job_.completeness = Completeness::counts_lost;
     GroupProgress& group = progress.group_row(call.group);
     group.entered = std::max(group.entered, call.sequence);
     if (call.finished) {

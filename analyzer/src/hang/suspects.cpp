@@ -5,6 +5,8 @@
 
 #include "collectives/comm_ops.h"
 #include "collectives/find.h"
+#include "hang/run_progress.h"
+#include "rankscope/core/model/quality.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "steps/find.h"
@@ -12,7 +14,8 @@
 namespace rankscope::analyzer::hang {
 namespace {
 
-constexpr nanoseconds one_end{1'000'000'000};  // a signal reaches all processes of a job within this
+constexpr nanoseconds one_end{1'000'000'000};                     // a signal reaches all processes of a job within this
+constexpr std::int64_t largest_sequence = std::int64_t{1} << 53;  // more is damage
 
 /// The rows of one group, by (rank, sequence) as Run sorts them.
 struct StartsOfGroup {
@@ -24,12 +27,19 @@ RunTime joined_at(const Collective& collective) {
   return collective.state == CommState::enqueued ? collective.enqueued : collective.started;
 }
 
+/// True if the calls that are recorded need not begin with the first one, nor with the same one on all ranks.
+bool lacks_early_calls(const Run& run) {
+  return run.quality().of(Counter::events_thinned) + run.quality().of(Counter::events_without_sums) > 0;
+}
+
 std::vector<StartsOfGroup> starts_of(const Run& run, std::vector<Frontier>& frontiers) {
   std::vector<StartsOfGroup> groups(run.groups().size());
   for (StartsOfGroup& group : groups) group.started.resize(run.ranks().size());
+  const bool thinned = lacks_early_calls(run);
   for (const Collective& collective : run.collectives()) {
     if (!collective.rank.is_set() || !is_shared(run, collective)) continue;
     if (is_point_to_point(run.text(collective.op))) continue;
+    if (thinned && !is_call_of_rank(run, collective)) continue;  // of a process that numbered its own
     const std::size_t place = run.place_of(collective.rank);
     if (collective.state != CommState::finished) ++frontiers[place].unfinished;
     if (collective.state != CommState::enqueued || run.has_accelerator(collective.rank))
@@ -59,6 +69,60 @@ void compare_starts(const Run& run, const Group& members, const StartsOfGroup& g
     Frontier& own = frontiers[place];
     own.missed += static_cast<std::int64_t>(farthest - done);
     const std::optional<MissedOperation> missed = first_missed(group, done);
+    if (missed && (!own.first || missed->started < own.first->started)) own.first = missed;
+  }
+}
+
+/// The operations of a group that all ranks know by their numbers.
+class Numbered {
+ public:
+  /// Nothing if one has no number.
+  static std::optional<Numbered> of(const StartsOfGroup& group) {
+    Numbered all;
+    for (const auto& started : group.started)
+      for (const Collective* const one : started) {
+        if (one->sequence < 0) return std::nullopt;
+        all.first_ = std::min(all.first_, number_of(*one));
+        all.end_ = std::max(all.end_, number_of(*one) + 1);
+      }
+    return all;
+  }
+  /// Behind the last one that a rank started; the first one that is recorded if nothing shows that it started any.
+  [[nodiscard]] std::int64_t done_by(const std::vector<const Collective*>& started) const {
+    std::int64_t done = first_;
+    for (const Collective* const one : started) done = std::max(done, number_of(*one) + 1);
+    return done;
+  }
+  [[nodiscard]] std::int64_t end() const { return end_; }
+
+  static std::int64_t number_of(const Collective& one) { return std::min(one.sequence, largest_sequence); }
+
+ private:
+  std::int64_t first_ = largest_sequence;
+  std::int64_t end_ = 0;
+};
+
+/// The peers' start of the first operation that a rank has missed.
+std::optional<MissedOperation> first_missed_by_number(const StartsOfGroup& group, std::int64_t done) {
+  const Collective* first = nullptr;
+  for (const auto& started : group.started)
+    for (const Collective* const one : started)
+      if (Numbered::number_of(*one) >= done && (first == nullptr || joined_at(*one) < joined_at(*first))) first = one;
+  return first == nullptr ? std::nullopt : std::optional{MissedOperation{first->rank, joined_at(*first)}};
+}
+
+/// Where old events were thinned out, how many operations are left of a rank says nothing; their numbers do.
+void compare_numbers(const Run& run, const Group& members, const StartsOfGroup& group,
+                     std::vector<Frontier>& frontiers) {
+  const auto numbered = Numbered::of(group);
+  if (!numbered) return;  // nobody can tell
+  for (std::size_t place = 0; place < frontiers.size(); ++place) {
+    const std::int64_t done = numbered->done_by(group.started[place]);
+    if (std::ranges::find(members.members, run.ranks()[place]) == members.members.end() || done >= numbered->end())
+      continue;
+    Frontier& own = frontiers[place];
+    own.missed += numbered->end() - done;
+    const std::optional<MissedOperation> missed = first_missed_by_number(group, done);
     if (missed && (!own.first || missed->started < own.first->started)) own.first = missed;
   }
 }
@@ -106,7 +170,8 @@ std::vector<Frontier> comm_frontiers(const Run& run) {
     frontiers.back().rank = rank;
   }
   const std::vector<StartsOfGroup> groups = starts_of(run, frontiers);
-  for (std::size_t i = 0; i < groups.size(); ++i) compare_starts(run, run.groups()[i], groups[i], frontiers);
+  const auto compare = lacks_early_calls(run) ? compare_numbers : compare_starts;
+  for (std::size_t i = 0; i < groups.size(); ++i) compare(run, run.groups()[i], groups[i], frontiers);
   return frontiers;
 }
 

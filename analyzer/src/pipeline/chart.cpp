@@ -12,10 +12,10 @@
 namespace rankscope::analyzer::html {
 namespace {
 
-constexpr double left = 90;
-constexpr double right = 20;
-constexpr double top = 8;
-constexpr double bottom = 44;
+constexpr double left_margin = 90;
+constexpr double right_margin = 20;
+constexpr double top_margin = 8;
+constexpr double bottom_margin = 44;
 constexpr double row_height = 26;
 constexpr double width_of_digit = 8;
 
@@ -49,17 +49,18 @@ std::string_view words_of(PipelinePart part) {
 
 void draw_axis(Chart& chart, const TimeScale& scale, double base) {
   for (std::int64_t tick = 0; tick <= scale.longest_ns; tick += scale.tick_ns) {
-    chart.line(left + scale.length(tick), top, left + scale.length(tick), base, tick == 0 ? "axis" : "grid");
-    chart.text(left + scale.length(tick), base + 18, scale.label(tick), "tick middle");
+    chart.line(left_margin + scale.length(tick), top_margin, left_margin + scale.length(tick), base,
+               tick == 0 ? "axis" : "grid");
+    chart.text(left_margin + scale.length(tick), base + 18, scale.label(tick), "tick middle");
   }
-  chart.text(left + scale.pixels / 2, base + 36, format("{} after the first forward pass started", scale.unit),
+  chart.text(left_margin + scale.pixels / 2, base + 36, format("{} after the first forward pass started", scale.unit),
              "tick middle");
 }
 
 void draw_action(Writer& page, Chart& chart, const TimeScale& scale, const DrawnAction& drawn) {
   const PipelineAction& action = drawn.action;
-  const double x = left + scale.length(drawn.begin_ns);
-  const double y = top + row_height * drawn.place + 3;
+  const double x = left_margin + scale.length(drawn.begin_ns);
+  const double y = top_margin + row_height * drawn.place + 3;
   const double width = scale.length(drawn.end_ns - drawn.begin_ns);
   write_bar(page, {x, y, width, row_height - 6}, colour_of(action.part),
             format("position {}, micro-batch {}{}: {}, {}, starting at {}", drawn.place, action.micro_batch,
@@ -71,20 +72,20 @@ void draw_action(Writer& page, Chart& chart, const TimeScale& scale, const Drawn
 }
 
 void draw(Writer& page, const DrawnPipeline& drawn) {
-  const double base = top + row_height * static_cast<double>(drawn.ranks.size());
-  const TimeScale scale = time_scale(drawn.length_ns, chart_width - left - right);
+  const double base = top_margin + row_height * static_cast<double>(drawn.ranks.size());
+  const TimeScale scale = time_scale(drawn.length_ns, chart_width - left_margin - right_margin);
   Chart chart{page,
               {"pipeline-step", format("Step {} of one pipeline, as it ran", drawn.step),
                "One row for each position in the pipeline, and one bar for each forward and backward pass, labelled "
                "with the number of its micro-batch. Hatched parts show when the rank is idle; the table below has the "
                "numbers."},
-              base + bottom};
+              base + bottom_margin};
   draw_axis(chart, scale, base);
   for (std::size_t place = 0; place < drawn.ranks.size(); ++place) {
-    const double y = top + row_height * static_cast<double>(place);
-    chart.text(left - 10, y + row_height / 2 + 4, format("rank {}", drawn.ranks[place].value), "tick end");
+    const double y = top_margin + row_height * static_cast<double>(place);
+    chart.text(left_margin - 10, y + row_height / 2 + 4, format("rank {}", drawn.ranks[place].value), "tick end");
     // A broad dashed line looks hatched; colour alone would not tell idle time from work.
-    chart.line(left, y + row_height / 2, left + scale.pixels, y + row_height / 2, "pipeline-idle");
+    chart.line(left_margin, y + row_height / 2, left_margin + scale.pixels, y + row_height / 2, "pipeline-idle");
   }
   for (const DrawnAction& action : drawn.actions) draw_action(page, chart, scale, action);
 }

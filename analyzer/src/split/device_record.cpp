@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "rankscope/analyzer/split/activity.h"
 #include "rankscope/core/format.h"
@@ -10,6 +11,8 @@
 
 namespace rankscope::analyzer {
 namespace {
+
+constexpr std::int64_t most_devices = 1'000'000;  // more are a damaged number
 
 bool communicates_on_host(const Run& run, RankId rank) {
   const auto own = std::ranges::equal_range(run.collectives(), rank, {}, &Collective::rank);
@@ -46,24 +49,51 @@ std::int64_t unrecorded_devices(const Run& run, RankId rank) {
 
 }  // namespace
 
+DeviceRecordPart local_device_record(const Run& run, RankId rank) {
+  DeviceRecordPart part;
+  part.has_accelerator = run.has_accelerator(rank);
+  part.not_read = run.metadata(run.process_of(rank), keys::devices_not_read);
+  part.unrecorded = unrecorded_devices(run, rank);
+  return part;
+}
+
+void write_part(digest::PartWriter& out, const DeviceRecordPart& part) {
+  out.number(part.has_accelerator ? 1 : 0);
+  out.text(part.not_read);
+  out.signed_number(part.unrecorded);
+}
+
+DeviceRecordPart read_device_record_part(digest::PartReader& in) {
+  DeviceRecordPart part;
+  part.has_accelerator = in.number_to(1) == 1;
+  part.not_read = in.text();
+  part.unrecorded = in.signed_between(0, most_devices);
+  return part;
+}
+
+std::string why_no_device_activity(const DeviceRecordPart& part, RankId rank, std::size_t ranks) {
+  if (!part.not_read.empty() && !part.has_accelerator)
+    return format(
+        "the program uses a device ({}) whose work is not in the trace, or not in a form that rankscope reads",
+        part.not_read);
+  if (part.unrecorded == 0) return {};
+  const std::string of_rank = ranks > 1 ? format(" of rank {}", rank.value) : std::string{};
+  return format("device activity{} was not recorded: the trace lists {} but contains no kernels", of_rank,
+                counted(part.unrecorded, "GPU"));
+}
+
 std::string why_no_device_activity(const Run& run) {
-  for (const RankId rank : run.ranks()) {
-    if (const std::string_view called = run.metadata(run.process_of(rank), keys::devices_not_read);
-        !called.empty() && !run.has_accelerator(rank))
-      return format(
-          "the program uses a device ({}) whose work is not in the trace, or not in a form that rankscope reads",
-          called);
-    const std::int64_t devices = unrecorded_devices(run, rank);
-    if (devices == 0) continue;
-    const std::string of_rank = run.ranks().size() > 1 ? format(" of rank {}", rank.value) : std::string{};
-    return format("device activity{} was not recorded: the trace lists {} but contains no kernels", of_rank,
-                  counted(devices, "GPU"));
-  }
+  for (const RankId rank : run.ranks())
+    if (std::string why = why_no_device_activity(local_device_record(run, rank), rank, run.ranks().size());
+        !why.empty())
+      return why;
   return {};
 }
 
-tl::unexpected<Unavailable> no_device_work(const Run& run) {
-  if (std::string why = why_no_device_activity(run); !why.empty()) return unavailable(std::move(why));
+tl::unexpected<Unavailable> no_device_work(const Run& run) { return no_device_work(why_no_device_activity(run)); }
+
+tl::unexpected<Unavailable> no_device_work(std::string why_no_device_activity) {
+  if (!why_no_device_activity.empty()) return unavailable(std::move(why_no_device_activity));
   return unavailable(std::string{no_accelerator}, Missed::no);
 }
 

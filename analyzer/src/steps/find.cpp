@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
-#include "rankscope/core/model/run.h"
 #include "steps/step_marks.h"
 
 namespace rankscope::analyzer {
@@ -14,92 +17,8 @@ namespace {
 
 constexpr double warm_up_factor = 1.5;  // metrics.md 1.6
 constexpr double warm_up_share = 0.2;
+constexpr std::size_t most_warm_up_steps = 100;  // a slow first hour of a long job is a problem, not a warm-up
 constexpr double most_clock_share = 0.05;  // metrics.md 1.4: of a step, that clocks of several hosts may be wrong by
-
-/// Tiles the time of a rank (1.2). A jump in the indices ends a recording window: its last step ends with its own mark.
-std::vector<StepWindow> tile(RankId rank, std::span<const StepMark> marks) {
-  std::vector<StepWindow> windows;
-  for (std::size_t i = 0; i < marks.size(); ++i) {
-    const bool followed = i + 1 < marks.size() && marks[i + 1].index == marks[i].index + 1;
-    const RunTime end = followed ? marks[i + 1].time.begin : marks[i].time.end;
-    const TimeRange window{marks[i].time.begin, end};
-    windows.push_back({rank, marks[i].index, window, !marks[i].cut && !window.empty()});
-  }
-  return windows;
-}
-
-/// Until when the accelerators of a process worked on what was launched before a time.
-class DeviceTail {
- public:
-  explicit DeviceTail(std::vector<TimeRange> launches) : launches_(std::move(launches)) {
-    std::ranges::sort(launches_, {}, &TimeRange::begin);
-    for (std::size_t i = 1; i < launches_.size(); ++i)
-      launches_[i].end = std::max(launches_[i].end, launches_[i - 1].end);
-  }
-  /// The time itself where nothing was running any more.
-  [[nodiscard]] RunTime of(RunTime time) const {
-    const auto later = std::ranges::lower_bound(launches_, time, {}, &TimeRange::begin);
-    return later == launches_.begin() ? time : std::max(time, std::prev(later)->end);
-  }
-
- private:
-  std::vector<TimeRange> launches_;  // launched at begin; end = latest end of all up to this one
-};
-
-// Where more of what follows on a stream lacks its launch, launches are not recorded reliably; fewer show nothing.
-constexpr std::int64_t one_of_so_many = 20;
-
-/// RunTime::min() where the stream has none.
-RunTime end_of_leftovers(const Run& run, const Lane& stream) {
-  RunTime end = RunTime::min();
-  std::int64_t before = 0;  // the first that was launched
-  std::int64_t launched = 0;
-  std::int64_t not_launched = 0;  // behind that first one
-  for (const Span& span : run.spans_of(stream)) {
-    if (span.kind == SpanKind::sync) continue;  // a record of waiting is no work
-    const bool has_launch = !run.links_to(LinkKind::launch, run.id_of(span)).empty();
-    if (has_launch)
-      ++launched;
-    else if (launched > 0)
-      ++not_launched;
-    else
-      ++before, end = std::max(end, span.time.end);
-  }
-  const bool reliable = launched >= one_of_so_many && before <= launched && not_launched * one_of_so_many <= launched;
-  return reliable ? end : RunTime::min();
-}
-
-/// By process: when what was launched before the recording began had ended; RunTime::min() where nothing was. Streams
-/// are queues, so that it is what stands before the first work with a recorded launch on its stream; work without a
-/// launch is no sign of it where launches are missing later, too, where few are recorded, or where it is more than all
-/// that follows.
-std::vector<RunTime> ends_of_leftovers(const Run& run) {
-  std::vector<RunTime> ends(run.processes().size(), RunTime::min());
-  for (const Lane& lane : run.lanes())
-    if (lane.kind == LaneKind::stream) ends[lane.process] = std::max(ends[lane.process], end_of_leftovers(run, lane));
-  return ends;
-}
-
-/// By process: from each launch to the end of its work; what was launched before the recording began comes before all.
-/// One walk over the links, however many ranks there are.
-std::vector<std::vector<TimeRange>> launches_by_process(const Run& run, std::span<const RunTime> leftovers) {
-  std::vector<std::vector<TimeRange>> launches(run.processes().size());
-  for (std::size_t process = 0; process < leftovers.size(); ++process)
-    if (leftovers[process] > RunTime::min()) launches[process].push_back({RunTime::min(), leftovers[process]});
-  for (const Link& link : run.links()) {
-    if (link.kind != LinkKind::launch) continue;
-    const Span& call = run.span(link.from);
-    launches[run.lane(call.lane).process].push_back({call.time.begin, run.span(link.to).time.end});
-  }
-  return launches;
-}
-
-/// A step of an accelerator begins when the work of the steps before it has ended (1.2).
-std::vector<StepMark> with_device_work(std::vector<TimeRange> launches, std::vector<StepMark> marks) {
-  const DeviceTail tail{std::move(launches)};
-  for (StepMark& mark : marks) mark.time = {tail.of(mark.time.begin), tail.of(mark.time.end)};
-  return marks;
-}
 
 /// May the clocks of the ranks be compared?
 enum class Clocks : std::uint8_t { common, refused };
@@ -138,7 +57,7 @@ std::vector<Step> common_steps(std::span<const StepWindow* const> windows, std::
   return steps;
 }
 
-/// metrics.md 1.6: leading steps much longer than the median of the rest, at most 20 % of the complete ones.
+/// metrics.md 1.6: leading steps much longer than the median of the rest, at most 20 % of the complete ones, and 100.
 void mark_warm_up(std::vector<Step>& steps) {
   std::vector<Step*> complete;
   std::vector<std::int64_t> walls;
@@ -147,26 +66,12 @@ void mark_warm_up(std::vector<Step>& steps) {
     complete.push_back(&step);
     walls.push_back(step.wall_ns);
   }
-  const auto most = static_cast<std::size_t>(warm_up_share * static_cast<double>(walls.size()));
+  const auto share = static_cast<std::size_t>(warm_up_share * static_cast<double>(walls.size()));
+  const std::size_t most = std::min(share, most_warm_up_steps);
   for (std::size_t i = 0; i < most; ++i) {
     const std::int64_t rest = median(std::span(walls).subspan(i + 1));
     if (static_cast<double>(walls[i]) <= warm_up_factor * static_cast<double>(rest)) break;
     complete[i]->warm_up = true;
-  }
-}
-
-void summarize(StepsSection& section) {
-  std::vector<std::int64_t> walls;
-  for (const Step& step : section.steps) {
-    if (step.complete && !step.warm_up) walls.push_back(step.wall_ns);
-  }
-  section.median_ns = median(walls);
-  section.p90_ns = quantile(walls, 0.9);
-  if (!walls.empty())
-    section.mean_ns =
-        std::accumulate(walls.begin(), walls.end(), std::int64_t{0}) / static_cast<std::int64_t>(walls.size());
-  if (std::ssize(walls) >= least_for_jitter && section.median_ns > 0) {
-    section.jitter = robust_sigma(walls) / static_cast<double>(section.median_ns);
   }
 }
 
@@ -177,35 +82,23 @@ struct AllWindows {
   std::int64_t leftovers_ns = 0;  // StepsSection::leftovers_ns
 };
 
-/// Work launched before the recording began ends early in it: what ends after most of its steps is something else.
-bool outlasts_most(RunTime leftovers, std::span<const StepMark> marks) {
-  const auto over = std::ranges::count_if(marks, [&](const StepMark& mark) { return mark.time.end <= leftovers; });
-  return marks.size() > 1 && 2 * over > std::ssize(marks);
+/// The best source of marks that any rank has: all ranks use the same.
+MarkSource source_of(std::span<const StepsPart> parts) {
+  const bool any_spans = std::ranges::any_of(
+      parts, [](const StepsPart& part) { return !part.windows.empty() && part.source == MarkSource::step_spans; });
+  return any_spans ? MarkSource::step_spans : MarkSource::named_ranges;
 }
 
-AllWindows collect(const Run& run, MarkSource source) {
+AllWindows collect(std::span<const StepsPart> parts, MarkSource source) {
   AllWindows all;
-  std::vector<RunTime> leftovers = ends_of_leftovers(run);
-  std::vector<std::vector<StepMark>> marks_of_ranks;
-  for (const RankId rank : run.ranks()) {
-    marks_of_ranks.push_back(step_marks(run, rank, source));
-    RunTime& own = leftovers[run.process_row_of(rank)];
-    if (outlasts_most(own, marks_of_ranks.back())) own = RunTime::min();
-  }
-  std::vector<std::vector<TimeRange>> launches = launches_by_process(run, leftovers);
-  for (std::size_t row = 0; row < run.ranks().size(); ++row) {
-    const RankId rank = run.ranks()[row];
-    const std::uint32_t process = run.process_row_of(rank);
-    const std::vector<StepMark>& marks = marks_of_ranks[row];
-    if (!marks.empty() && leftovers[process] > marks.front().time.begin)
-      all.leftovers_ns = std::max(all.leftovers_ns, (leftovers[process] - marks.front().time.begin).count());
-    const std::vector<StepWindow> own = tile(rank, with_device_work(std::move(launches[process]), marks));
-    all.windows.insert(all.windows.end(), own.begin(), own.end());
-    if (own.empty()) {
+  for (const StepsPart& part : parts) {
+    if (part.windows.empty() || part.source != source) {
       ++all.ranks_without;
-    } else {
-      all.ranks_with_steps.push_back(rank);
+      continue;
     }
+    all.leftovers_ns = std::max(all.leftovers_ns, part.leftovers_ns);
+    all.windows.insert(all.windows.end(), part.windows.begin(), part.windows.end());
+    all.ranks_with_steps.push_back(part.rank);
   }
   return all;
 }
@@ -221,6 +114,60 @@ bool are_too_coarse(const ClockTrust& clocks, const AllWindows& all) {
 }
 
 constexpr const char* no_steps = "no step marks were recorded";
+constexpr const char* no_common_sums =
+    "steps were thinned out while the job ran (record --keep), and the ranks have no step in common";
+constexpr const char* only_sums = "the events of all steps were thinned out while the job ran (record --keep)";
+
+/// The last step of which any rank has sums only; nothing if no step was thinned out.
+std::optional<std::int64_t> last_thinned_step(std::span<const StepWindow> windows) {
+  std::optional<std::int64_t> last;
+  for (const StepWindow& window : windows)
+    if (window.thinned) last = std::max(last.value_or(window.index), window.index);
+  return last;
+}
+
+/// Leaves the steps up to that one out.
+void begin_behind(std::int64_t last, AllWindows& all) {
+  std::erase_if(all.windows, [last](const StepWindow& window) { return window.index <= last; });
+  const auto before = all.ranks_with_steps.size();
+  std::erase_if(all.ranks_with_steps, [&](RankId rank) {
+    return std::ranges::find(all.windows, rank, &StepWindow::rank) == all.windows.end();
+  });
+  all.ranks_without += before - all.ranks_with_steps.size();
+}
+
+/// How steps are joined: where their marks come from, and whether the first ones may be warm-up.
+struct Joining {
+  MarkSource source{};
+  const ClockTrust& clocks;
+  bool marks_warm_up = true;
+};
+
+Section<StepsSection> join_all(AllWindows all, const Joining& joining, Quality& quality) {
+  StepsSection section;
+  section.source = name_of(joining.source);
+  section.leftovers_ns = all.leftovers_ns;
+  section.clocks_refused = !joining.clocks.comparable(all.ranks_with_steps) || are_too_coarse(joining.clocks, all);
+  std::vector<const StepWindow*> by_index;
+  for (const StepWindow& window : all.windows) by_index.push_back(&window);
+  std::ranges::stable_sort(by_index, {}, [](const StepWindow* window) { return window->index; });
+  section.steps = common_steps(by_index, all.ranks_with_steps.size(),
+                               section.clocks_refused ? Clocks::refused : Clocks::common, quality);
+  quality.add(Counter::steps_uneven, all.ranks_without);
+  if (joining.marks_warm_up) mark_warm_up(section.steps);
+  if (section.steps.empty()) return unavailable("the ranks have no step index in common");
+  section.windows = std::move(all.windows);
+  return section;
+}
+
+/// All steps, thinned out or not.
+std::optional<StepsSection> join_with_thinned(const AllWindows& all, const Joining& joining) {
+  Quality of_all;  // what is uneven is counted with the steps that have events
+  auto section = join_all(all, joining, of_all);
+  if (!section) return std::nullopt;
+  summarize(*section);
+  return std::move(*section);
+}
 
 /// The steps asked for. What is warm-up was judged with all of them.
 Section<StepsSection> in_range(const StepsSection& all, const ReportOptions& options) {
@@ -242,34 +189,34 @@ Section<StepsSection> in_range(const StepsSection& all, const ReportOptions& opt
 }  // namespace
 
 StepsResult find_steps(const Run& run, const ClockTrust& clocks, const ReportOptions& options) {
+  return find_steps(local_steps(run), clocks, options);
+}
+
+StepsResult find_steps(std::span<const StepsPart> parts, const ClockTrust& clocks, const ReportOptions& options) {
   StepsResult result;
-  MarkSource source = MarkSource::step_spans;
-  AllWindows all = collect(run, source);
-  if (all.windows.empty()) {
-    source = MarkSource::named_ranges;
-    all = collect(run, source);
-  }
+  const MarkSource source = source_of(parts);
+  AllWindows all = collect(parts, source);
   if (all.windows.empty()) {
     result.section = result.all = unavailable(no_steps);
     return result;
   }
-  StepsSection section;
-  section.source = name_of(source);
-  section.leftovers_ns = all.leftovers_ns;
-  section.clocks_refused = !clocks.comparable(all.ranks_with_steps) || are_too_coarse(clocks, all);
-  std::vector<const StepWindow*> by_index;
-  for (const StepWindow& window : all.windows) by_index.push_back(&window);
-  std::ranges::stable_sort(by_index, {}, [](const StepWindow* window) { return window->index; });
-  section.steps = common_steps(by_index, all.ranks_with_steps.size(),
-                               section.clocks_refused ? Clocks::refused : Clocks::common, result.quality);
-  result.quality.add(Counter::steps_uneven, all.ranks_without);
-  if (!options.include_warm_up) mark_warm_up(section.steps);
-  if (section.steps.empty()) {
-    result.section = result.all = unavailable("the ranks have no step index in common");
+  Joining joining{source, clocks, !options.include_warm_up};
+  if (const auto last = last_thinned_step(all.windows)) {
+    result.with_thinned = join_with_thinned(all, joining);
+    if (!result.with_thinned) result.why_no_thinned = no_common_sums;
+    begin_behind(*last, all);
+    joining.marks_warm_up = false;  // the first of them is not the first of the job
+    if (all.windows.empty()) {
+      result.section = result.all = unavailable(only_sums);
+      return result;
+    }
+  }
+  auto section = join_all(std::move(all), joining, result.quality);
+  if (!section) {
+    result.section = result.all = std::move(section);
     return result;
   }
-  section.windows = std::move(all.windows);
-  result.section = in_range(section, options);
+  result.section = in_range(*section, options);
   result.all = std::move(section);
   summarize(*result.all);
   if (!result.section) return result;
@@ -285,6 +232,21 @@ std::string step_range_text(const StepRange& range) {
   if (range.second == to_the_end) return format("steps {} and later", range.first);
   return range.first == range.second ? format("step {}", range.first)
                                      : format("steps {} to {}", range.first, range.second);
+}
+
+void summarize(StepsSection& section) {
+  std::vector<std::int64_t> walls;
+  for (const Step& step : section.steps) {
+    if (step.complete && !step.warm_up) walls.push_back(step.wall_ns);
+  }
+  section.median_ns = median(walls);
+  section.p90_ns = quantile(walls, 0.9);
+  if (!walls.empty())
+    section.mean_ns =
+        std::accumulate(walls.begin(), walls.end(), std::int64_t{0}) / static_cast<std::int64_t>(walls.size());
+  if (std::ssize(walls) >= least_for_jitter && section.median_ns > 0) {
+    section.jitter = robust_sigma(walls) / static_cast<double>(section.median_ns);
+  }
 }
 
 bool StepsSection::counted(std::int64_t index) const {

@@ -1,5 +1,6 @@
 #include "steps/step_marks.h"
 
+#include <limits>
 #include <optional>
 
 #include "rankscope/core/model/run.h"
@@ -44,9 +45,13 @@ std::vector<StepMark> step_marks(const Run& run, RankId rank, MarkSource source)
     if (lane.process != process || lane.kind != LaneKind::thread) continue;
     std::vector<StepMark> marks;
     for (const Span& span : run.spans_of(lane)) {
+      if (!marks.empty() && marks.back().index == std::numeric_limits<std::int64_t>::max()) break;  // no index follows
       const std::int64_t next = marks.empty() ? 0 : marks.back().index + 1;
       const auto index = index_of(run, span, source, next);
-      if (index && (*index >= next || marks.empty())) marks.push_back({*index, span.time, span.flags != 0, span.lane});
+      if (!index || (*index < next && !marks.empty())) continue;
+      const SpanId id = run.id_of(span);
+      const bool thinned = run.number(id, "thinned").value_or(0) == 1;
+      marks.push_back({*index, span.time, span.flags != 0, span.lane, thinned ? id : SpanId::none()});
     }
     if (marks.size() > best.size()) best = std::move(marks);
   }

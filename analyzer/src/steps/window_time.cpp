@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
+#include "math/interval_set.h"
+
 namespace rankscope::analyzer {
 
-WindowTime::WindowTime(const CountedWindows& windows) : windows_(windows.ranges), everything_(windows.steps == 0) {
+WindowTime::WindowTime(const CountedWindows& windows) : everything_(windows.steps == 0) {
+  const IntervalSet counted = IntervalSet::from(windows.ranges);  // steps whose numbers jump may overlap
+  windows_.assign(counted.intervals().begin(), counted.intervals().end());
   std::int64_t sum = 0;
   for (const TimeRange& window : windows_) {
     sums_.push_back(sum);

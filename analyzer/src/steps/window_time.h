@@ -8,6 +8,7 @@
 
 namespace rankscope::analyzer {
 
+/// Time in several windows is counted once.
 class WindowTime {
  public:
   explicit WindowTime(const CountedWindows& windows);

@@ -115,6 +115,10 @@ std::string judged_text(const Report& report) {
 Verdict no_problem(const Report& report) {
   if (!lost_evidence(report).empty()) return {Tone::warning, "No problem was found in what can be judged.", {}};
   Verdict verdict{Tone::good, format("No problem found {}.", judged_text(report)), {}};
+  if (report.thinned)
+    verdict.more.push_back(
+        format("Of the steps before step {}, only sums are recorded: they were searched only for slow ranks.",
+               report.thinned->first_full_step));
   if (report.stragglers->smallest_detectable) {
     verdict.more.push_back(
         format("A rank that is slower by {} or more in two thirds of the steps would have been found.",

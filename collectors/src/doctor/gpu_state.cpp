@@ -194,7 +194,9 @@ GpuState holder_state(const fs::path& root) {
     if (known == profilers.end()) continue;
     const std::string one = format("{} (process {})", name, entry->path().filename().string());
     state.found = state.good ? one : state.found + ", " + one;
-    state.advice = known->advice;
+    if (state.good) state.advice.clear();
+    if (state.advice.find(known->advice) == std::string::npos)
+      state.advice += (state.advice.empty() ? "" : "; ") + std::string{known->advice};
     state.good = false;
   }
   return state;

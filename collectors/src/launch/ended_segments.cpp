@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "launch/spool.h"
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
+#include "spool/folder.h"
 
 namespace rankscope::collectors {
 namespace {
@@ -20,6 +20,12 @@ bool is_small(const fs::path& path) {
   std::error_code error;
   const auto size = fs::file_size(path, error);
   return !error && size <= most_packed_bytes;
+}
+
+/// They are in the packed segment now; a reader does not look at these any more.
+void remove_sums(const fs::path& segment) {
+  std::error_code ignored;
+  fs::remove(segment.parent_path() / recording::sums_folder / segment.filename(), ignored);
 }
 
 }  // namespace
@@ -51,7 +57,7 @@ void EndedSegments::pack_in(Folder& folder) {
     if (!name.ends_with(recording::segment_suffix)) return;
     const fs::path path = folder.path / name;
     if (is_written(path) || !nobody_writes(path)) return;
-    if (is_small(path)) static_cast<void>(recording::gather_segment(path, path));
+    if (is_small(path) && recording::gather_segment(path, path)) remove_sums(path);
     folder.settled.emplace(name);
   });
 }

@@ -16,7 +16,7 @@
 #include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/recording/recording.h"
 #include "rankscope/core/regular_file.h"
-#include "spool.h"
+#include "spool/folder.h"
 #include "spool/segment_names.h"
 
 namespace rankscope::collectors {

@@ -22,7 +22,7 @@
 #include "rankscope/core/regular_file.h"
 #include "rankscope/core/secrets.h"
 #include "source_notes.h"
-#include "spool.h"
+#include "spool/folder.h"
 #include "spool/segment_names.h"
 #include "talk.h"
 
@@ -203,6 +203,9 @@ Result<void> gather(const std::vector<fs::path>& paths, Talk talk, RecordSummary
     summary.events += gathered->events;
     summary.bytes += gathered->bytes;
     summary.events_dropped += gathered->events_dropped;
+    summary.thinned += gathered->events_thinned;
+    summary.thinned_without_sums += gathered->events_without_sums;
+    summary.thinned_without_steps += gathered->events_without_steps;
     summary.disk_refusals += facts.refusals;
     summary.world_size = std::max(summary.world_size, gathered->world_size);
     add_to_story(summary.sources, *gathered);

@@ -23,6 +23,7 @@
 #include "folders.h"
 #include "gather.h"
 #include "hang_watch.h"
+#include "keeper.h"
 #include "own_commands.h"
 #include "pytorch.h"
 #include "rankscope/collectors/gpu_state.h"
@@ -34,7 +35,7 @@
 #include "settings/inject_settings.h"
 #include "settings/record_settings.h"
 #include "source_notes.h"
-#include "spool.h"
+#include "spool/folder.h"
 #include "spool/tally.h"
 #include "talk.h"
 #include "unrecorded.h"
@@ -60,6 +61,10 @@ class Subreaper {
  private:
   int before_ = 0;
 };
+
+Result<KeepLimit> asked_limit(const RecordOptions& options) {
+  return options.keep.empty() ? Result<KeepLimit>{KeepLimit{}} : keep_limit_from(options.keep);
+}
 
 Result<Toggle> make_toggle(const RecordOptions& options, const fs::path& spool) {
   Toggle toggle;
@@ -293,8 +298,12 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   if (options.pytorch == PyTorch::expected)
     for (auto& variable : flight_recorder_variables(lookup, unseen.empty() ? spool : fs::path{}))
       environment.variables.push_back(std::move(variable));
+  RS_TRY(const KeepLimit asked, asked_limit(options));
+  const KeepLimit keep = limit_on_this_node(asked, spool);
   const Subreaper subreaper;
   SignalRelay signals{size_signal};
+  // From here on a reader that is gone does not end the recorder.
+  if (const std::string sentence = sentence_on(keep, asked); !sentence.empty()) say(options.talk, sentence);
   RS_TRY(const auto child, start_command(options.command, environment.variables, signals));
   if (child.error != 0) {
     static_cast<void>(reap(child.process));
@@ -308,11 +317,14 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   std::optional<HangWatch> hangs;
   if (options.hang_after_s > 0 && options.judge_hang)
     hangs.emplace(options, folders.out.path, spool, records_now(toggle, settings), own_commands);
-  RecordOutcome outcome{.status =
-                            watch_over({child.process, signals}, {watcher, end_watch, EndedSegments{spool}, settings},
-                                       toggle, options.talk)};
+  Keeper keeper{spool, keep, asked == KeepLimit{} ? Keeper::Asked::by_nobody : Keeper::Asked::by_the_user};
+  RecordOutcome outcome{.status = watch_over({child.process, signals},
+                                             {watcher, end_watch, EndedSegments{spool}, keeper, settings}, toggle,
+                                             options.talk)};
   if (hangs) hangs->stop();
+  keeper.finish();
   outcome.summary.notes = environment.warnings;
+  if (std::string problem = keeper.problem(); !problem.empty()) outcome.summary.notes.push_back(std::move(problem));
   if (toggle.signal != 0 && !toggle.was_on)
     outcome.summary.notes.push_back(
         format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "
@@ -331,6 +343,7 @@ Result<RecordOutcome> run_recorded(const RecordOptions& options) {
   RS_TRY_VOID(check_options(options));
   RS_TRY(const InjectSettings settings, inject_settings_from(options));
   RS_TRY_VOID(toggle_signal_from(options.toggle));
+  RS_TRY_VOID(asked_limit(options));
   auto outcome = record_command(options, settings);
   const bool prevented = !outcome && outcome.error().kind == ErrorKind::cannot_write;
   if (!prevented || options.otherwise == Otherwise::fail) return outcome;

@@ -11,10 +11,10 @@
 #include "rankscope/collectors/spools.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/recording.h"
-#include "spool.h"
+#include "spool/folder.h"
 #include "spool/segment_names.h"
+#include "spool/state.h"
 #include "spool/tally.h"
-#include "spool_state.h"
 #include "talk.h"
 
 namespace rankscope::collectors {

@@ -14,6 +14,22 @@ std::string size_text(std::uint64_t bytes) {
   return format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
+std::string thinned_text(const RecordSummary& summary) {
+  std::string text;
+  if (summary.thinned > 0)
+    text += format(
+        "rankscope: removed {} while the command ran, as --keep or its default asks for; sums for each step are kept\n",
+        counted(summary.thinned, "older event"));
+  if (summary.thinned_without_steps > 0)
+    text += format(
+        "rankscope: removed {} of processes without steps while the command ran, as --keep or its default asks for\n",
+        counted(summary.thinned_without_steps, "older event"));
+  if (summary.thinned_without_sums > 0)
+    text += format("rankscope: lost {} whose steps have no sums: --keep was too small, or sums could not be stored\n",
+                   counted(summary.thinned_without_sums, "older event"));
+  return text;
+}
+
 }  // namespace
 
 void say(Talk talk, std::string_view text) {
@@ -38,6 +54,7 @@ std::string summary_text(const RecordSummary& summary) {
         "RANKSCOPE_SPOOL to a folder with more free space, or raise the limit (ulimit -f)\n",
         counted(summary.events_dropped, "event"));
   }
+  text += thinned_text(summary);
   if (summary.not_recorded > 0) {
     text += format(
         "rankscope: {} could not be recorded: no segment file could be created; set RANKSCOPE_SPOOL to a writable "

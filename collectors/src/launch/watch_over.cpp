@@ -53,11 +53,14 @@ int watch_over(const Child& child, Watch watch, Toggle& toggle, Talk talk) {
   Round sampling{watch.samples() ? sample_period(watch.settings) : std::chrono::seconds{1}};
   Round packing{packing_period};
   const Reaped reaped = [&watch](pid_t pid, int status) { watch.ends.note_collected(pid, status); };
+  constexpr std::chrono::milliseconds keeping_period{250};
+  Round keeping{keeping_period};
   while (true) {
     if (const auto status = reap(child.process, reaped)) return *status;
     sampling.run([&] { watch.sample(); });
     packing.run([&] { watch.ended.pack(); });
-    const auto pause = std::min(sampling.next(), packing.next()) - steady_clock::now();
+    keeping.run([&] { watch.keeper.round(); });
+    const auto pause = std::min({sampling.next(), packing.next(), keeping.next()}) - steady_clock::now();
     if (pause.count() > 0 && child.signals.wait(child.process, pause, toggle.signal)) toggle.turn(talk);
   }
 }

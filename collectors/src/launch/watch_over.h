@@ -10,6 +10,7 @@
 #include "child_process.h"
 #include "end_watch.h"
 #include "ended_segments.h"
+#include "keeper.h"
 #include "rankscope/collectors/record.h"
 #include "settings/inject_settings.h"
 #include "spool/recording_switch.h"
@@ -38,6 +39,7 @@ struct Watch {
   Watcher& watcher;
   EndWatch& ends;
   EndedSegments ended;
+  Keeper& keeper;
   const InjectSettings& settings;
   bool is_over = false;  ///< the recording, not the command
 

@@ -120,7 +120,9 @@ void Watcher::watch(const ProcessKey& key) {
 void Watcher::remove_segment(const Watched& watched) {
   if (watched.segment == nullptr) return;
   std::error_code ignored;
-  fs::remove(watched.segment->path(), ignored);
+  const fs::path& path = watched.segment->path();
+  fs::remove(path, ignored);
+  fs::remove(path.parent_path() / recording::sums_folder / path.filename(), ignored);
 }
 
 bool Watcher::sample(const ProcessKey& key, Watched& watched) {

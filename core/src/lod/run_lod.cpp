@@ -10,13 +10,22 @@
 namespace rankscope::lod {
 namespace {
 
-/// Indices of a lane's spans by row. Each span stands in the first row that is free below all spans that enclose it.
-/// Some are missing if it was stopped.
-std::vector<std::vector<std::uint32_t>> rows_of(std::span<const Span> spans, const std::stop_token& stop) {
+/// Records of waiting enclose the kernels that are waited for: on a stream they have rows of their own, below all
+/// others, so that kernels are in the first row.
+enum class Part : std::uint8_t { work, waiting };
+Part part_of(const Lane& lane, const Span& span) {
+  return lane.kind == LaneKind::stream && span.kind == SpanKind::sync ? Part::waiting : Part::work;
+}
+
+/// Indices of a part of a lane's spans by row. Each span stands in the first row that is free below all spans that
+/// enclose it. Some are missing if it was stopped.
+std::vector<std::vector<std::uint32_t>> rows_of(std::span<const Span> spans, const Lane& lane, Part part,
+                                                const std::stop_token& stop) {
   std::vector<std::vector<std::uint32_t>> rows;
   std::vector<RunTime> ends;  // of the last span of each row; rows behind the last one in use are left out
   for (std::uint32_t i = 0; i < spans.size(); ++i) {
     if (i % spans_between_looks == 0 && stop.stop_requested()) break;
+    if (part_of(lane, spans[i]) != part) continue;
     const TimeRange time = spans[i].time;
     while (!ends.empty() && ends.back() <= time.begin) ends.pop_back();
     // From below, up to the deepest row whose span encloses this one: only the last span of a row can.
@@ -43,12 +52,16 @@ bool is_flat(std::span<const Span> spans) {
 LaneLod lane_lod(const Run& run, const Lane& lane, const std::stop_token& stop) {
   LaneLod lod;
   const auto spans = run.spans_of(lane);
-  if (is_flat(spans)) {
+  const bool waits = lane.kind == LaneKind::stream && std::ranges::any_of(spans, [&lane](const Span& span) {
+                       return part_of(lane, span) == Part::waiting;
+                     });
+  if (!waits && is_flat(spans)) {
     if (!spans.empty()) lod.rows.emplace_back(spans, lane.first_span, stop);
     return lod;
   }
-  for (std::vector<std::uint32_t>& row : rows_of(spans, stop))
-    lod.rows.emplace_back(spans, lane.first_span, std::move(row), stop);
+  for (const Part part : {Part::work, Part::waiting})
+    for (std::vector<std::uint32_t>& row : rows_of(spans, lane, part, stop))
+      lod.rows.emplace_back(spans, lane.first_span, std::move(row), stop);
   return lod;
 }
 

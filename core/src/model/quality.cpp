@@ -219,7 +219,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The profiler that made the recording reported that events were lost or may have been lost. Record fewer steps at "
      "a time, or use larger buffers."},
     {texts_hidden, "texts_hidden", info,
-     "In strings that seem to contain passwords, tokens or other secrets, each secret is shown as ***. The input "
+     "In strings that seem to contain passwords, tokens or other secrets, each secret is shown as asterisks. The input "
      "itself may still contain the secrets, so send others a pack of it (`rankscope pack`) instead. "
      "--keep-texts shows the strings as they were recorded."},
     {processes_without_rank, "processes_without_rank", info,
@@ -233,6 +233,14 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "which "
      "NCCL launches kernels were recorded; kernels, copies and collectives are complete. To record all calls, use "
      "--budget off, or record a few steps with --window."},
+    {events_thinned, "events_thinned", info,
+     "Old events were thinned out while the job ran, as --keep or its default asks for. Where a process has steps, the "
+     "recording has sums for each of them instead; where it has none, the events are gone. Record with a larger --keep "
+     "to keep more."},
+    {events_without_sums, "events_without_sums", data_loss,
+     "Old events were given up while the job ran, because otherwise the recording would have become larger than --keep "
+     "or its default allows, but the sums of their steps could not be stored. These steps are missing. Record with a "
+     "larger --keep, or set RANKSCOPE_SPOOL to a folder with more free space."},
 }};
 
 constexpr bool in_order() {

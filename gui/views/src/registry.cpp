@@ -26,6 +26,8 @@ std::span<const PanelInfo> panels() {
       PanelInfo{"details", "Details", right, make_details_panel},
       PanelInfo{"step_map", "Ranks and steps", bottom, make_step_map_panel},
       PanelInfo{"statistics", "Statistics", bottom, make_statistics_panel},
+      PanelInfo{"pivot", "Pivot", bottom, make_pivot_panel, "statistics"},
+      PanelInfo{"query", "SQL", bottom, make_query_panel, "statistics"},
       PanelInfo{"flame", title_of("operators"), bottom, make_flame_panel, "statistics"},
       PanelInfo{"memory", title_of("memory"), bottom, make_memory_panel, "statistics"},
       PanelInfo{"pipeline", title_of("pipeline"), bottom, make_pipeline_panel, "statistics"},

@@ -121,6 +121,18 @@ TEST(Findings, TimeInWhichOnlyCopiesRunIsOne) {
   EXPECT_FALSE(report.efficiency) << "nothing was communicated";
 }
 
+TEST(Findings, ALongStartUpWithoutStepsDoesNotHideCopies) {
+  const Report report = analyze(*run_of("@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+                                        "0 runtime 0 9000000 cudaMalloc lane=main\n"
+                                        "0 memory 9000000 9970000 \"Memcpy HtoD\" bytes=970000 lane=s7\n"
+                                        "0 compute 9970000 10000000 gemm lane=s7\n"),
+                                {});
+  ASSERT_TRUE(report.findings);
+  const auto found = std::ranges::find(*report.findings, "exposed_copies", &Finding::id);
+  ASSERT_NE(found, report.findings->end());
+  EXPECT_EQ(found->title, "97 % of the time between the first and the last device work, only copies run");
+}
+
 TEST(Findings, ThoseWhoUseGraphsAreNotToldTo) {
   std::string text = "@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n";
   for (int step = 0; step < 6; ++step) {

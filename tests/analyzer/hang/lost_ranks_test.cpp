@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "analyzer/synthetic_run.h"
+#include "hang/suspects.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "verdict/verdict.h"
@@ -43,6 +46,35 @@ TEST(LostRanks, TheOneThatVanishedFirstIsNamedWithItsStep) {
   EXPECT_EQ(lost[0].step, 1);
   EXPECT_EQ(lost[0].severity, FindingSeverity::critical);
   EXPECT_NE(lost[0].evidence.find("ranks 0, 2"), std::string::npos) << lost[0].evidence;
+}
+
+/// Rank 0 has only its last operations, and rank 1 many more; rank 1 is the one that is behind.
+std::string unequally_thinned(bool has_numbers) {
+  std::string text =
+      "@run clock=same_host world_size=2\n@group dp 0,1\n@quality events_thinned 1000\n"
+      "@rank 0 recorded=0:2000 ended=exited:1\n@rank 1 recorded=0:1000 ended=vanished:0\n";
+  for (int i = 0; i < 100; ++i) {
+    const std::string number = format(" seq={}", has_numbers ? i : -1);
+    if (i >= 90) text += format("0 comm {} {} allreduce group=dp{}\n", 10 * i, 10 * i + 5, number);
+    if (i < 95) text += format("1 comm {} {} allreduce group=dp{}\n", 10 * i, 10 * i + 5, number);
+  }
+  return text;
+}
+
+TEST(LostRanks, WhereOldEventsWereThinnedOutNumbersTellWhoIsBehind) {
+  const auto lost = findings_of(unequally_thinned(true), "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rank, RankId{1});
+}
+
+TEST(LostRanks, WhereOldEventsWereThinnedOutCountsTellNothing) {
+  const auto frontiers = hang::comm_frontiers(*run_of(unequally_thinned(false)));
+  ASSERT_EQ(frontiers.size(), 2U);
+  EXPECT_EQ(frontiers[0].missed, 0) << "not the 85 that rank 1 has more of";
+  EXPECT_EQ(frontiers[1].missed, 0);
+  const auto numbered = hang::comm_frontiers(*run_of(unequally_thinned(true)));
+  EXPECT_EQ(numbered[0].missed, 0);
+  EXPECT_EQ(numbered[1].missed, 5);
 }
 
 // All ranks end without a word between two operations: one was killed, and then torchrun ended the others.

@@ -33,6 +33,17 @@ TEST(RunProgress, CallsThatDifferAreFoundWhateverTheirSequenceIs) {
   }
 }
 
+TEST(RunProgress, WhereOldEventsWereThinnedOutTheCallsAreNotTheWholeHistory) {
+  const std::string text =
+      std::string{two_ranks} + "0 comm 50 90 allreduce group=dp seq=-1\n1 comm 50 90 allreduce group=dp seq=-1\n";
+  const JobProgress whole = progress_of_run(*run_of(text), 0);
+  EXPECT_TRUE(whole.ranks.at(0).whole_history);
+  EXPECT_EQ(whole.completeness, Completeness::whole);
+  const JobProgress thinned = progress_of_run(*run_of(text + "@quality events_thinned 10\n"), 0);
+  EXPECT_FALSE(thinned.ranks.at(0).whole_history);
+  EXPECT_EQ(thinned.completeness, Completeness::counts_lost);
+}
+
 TEST(RunProgress, CallsBeforeOneThatDiffersAreSettledAlsoIfManyNumbersAreBetween) {
   constexpr std::int64_t far = std::int64_t{1} << 62;
   const JobProgress job = progress_of_run(

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
 
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
@@ -176,6 +180,19 @@ TEST(Steps, ALongFirstStepIsWarmUp) {
   EXPECT_EQ(result.quality.of(Counter::warmup_excluded), 1U);
 }
 
+TEST(Steps, ASlowFirstQuarterOfALongRunIsNoWarmUp) {
+  std::string text;
+  std::int64_t end = 0;
+  for (int index = 0; index < 1200; ++index) {
+    const std::int64_t begin = std::exchange(end, end + (index < 200 ? 300 : 100));
+    text += format("0 step {} {} step index={}\n", begin, end, index);
+  }
+  const StepsResult result = steps_of(text);
+  ASSERT_TRUE(result.section);
+  EXPECT_TRUE(result.section->steps[99].warm_up);
+  EXPECT_FALSE(result.section->steps[100].warm_up) << "at most 100 steps, although a fifth would be 240";
+}
+
 TEST(Steps, WarmUpStaysWhenAskedFor) {
   ReportOptions options;
   options.include_warm_up = true;
@@ -224,6 +241,15 @@ TEST(Steps, AGapInTheIndicesEndsAWindow) {
       "0 step 5000 5090 step index=7\n");
   ASSERT_TRUE(result.section);
   EXPECT_EQ(windows_of(*result.section, RankId{0})[0].window, (TimeRange{at(0), at(90)}));
+}
+
+TEST(Steps, NoneFollowsTheLargestIndex) {
+  const StepsResult result = steps_of(
+      "0 step 0 90 step index=9223372036854775807\n"
+      "0 step 100 190 step index=3\n");
+  ASSERT_TRUE(result.section) << result.section.error().why;
+  ASSERT_EQ(result.section->steps.size(), 1U);
+  EXPECT_EQ(result.section->steps[0].index, std::numeric_limits<std::int64_t>::max());
 }
 
 TEST(Steps, WithoutMarksItIsSaidHowToGetThem) {

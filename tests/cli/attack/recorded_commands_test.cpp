@@ -59,11 +59,14 @@ TEST_P(RecordedCommands, AreNowhereFoundWithTheirSecrets) {
     all += shown.out + shown.err;
   }
   if (fs::exists(page)) all += testing::read_file(page);
-  for (const char* format : {"perfetto", "chrome", "sqlite"}) {
+  for (const char* format : {"perfetto", "chrome", "kineto", "tensorboard", "sqlite"}) {
     const fs::path file = folder / format;
     const auto written = run_program({RANKSCOPE_PROGRAM, "export", run, "--to", format, file.string()});
     all += written.out + written.err;
-    if (fs::exists(file)) all += testing::read_file(file);
+    if (fs::is_directory(file))
+      all += read_folder(file.string());
+    else if (fs::exists(file))
+      all += testing::read_file(file);
   }
   EXPECT_EQ(count_of(all, testing::canary), 0U) << words_of(GetParam());
   EXPECT_GT(count_of(all, "manifest") + count_of(all, "echo"), 0U) << "something was written";

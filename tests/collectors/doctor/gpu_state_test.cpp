@@ -104,6 +104,17 @@ TEST(GpuState, ProfilersThatRunAreNamed) {
   EXPECT_THAT(state.advice, HasSubstr("only one profiler can use CUPTI"));
 }
 
+TEST(GpuState, OfSeveralProfilersTheAdviceForEachIsGivenOnce) {
+  const Folder root;
+  write(root / "proc/72/comm", "nsys\n");
+  write(root / "proc/73/comm", "ncu\n");
+  write(root / "proc/74/comm", "nv-hostengine\n");
+  const std::string advice = state_in(root, "other profilers").advice;
+  EXPECT_THAT(advice, HasSubstr("only one profiler can use CUPTI"));
+  EXPECT_THAT(advice, HasSubstr("DCGM sometimes uses"));
+  EXPECT_EQ(advice.find("only one profiler"), advice.rfind("only one profiler"));
+}
+
 TEST(GpuState, FaultsOfTheCuptiThatWouldBeUsedAreSaid) {
   const Variable library{"RANKSCOPE_CUPTI", program("libcupti_standin.so")};
   const auto faults = [](const char* number) {

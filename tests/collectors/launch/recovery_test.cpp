@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "collectors/kill_sweep.h"
-#include "launch/spool.h"
 #include "rankscope/core/recording/manifest.h"
+#include "spool/folder.h"
 
 namespace rankscope::collectors {
 namespace {

@@ -14,5 +14,21 @@ TEST(SummaryText, NamesBothLimitsOnProcessesThatAreSampledFromOutside) {
                                ::testing::HasSubstr("more than 64 at a time (more than 256 if they have ranks)")));
 }
 
+TEST(SummaryText, EventsThatWereReplacedAndEventsThatWereLostAreToldApart) {
+  RecordSummary summary;
+  summary.thinned = 12'345;
+  summary.thinned_without_sums = 678;
+  summary.thinned_without_steps = 9;
+  EXPECT_THAT(
+      summary_text(summary),
+      ::testing::AllOf(
+          ::testing::HasSubstr("rankscope: removed 12345 older events while the command ran, as --keep or its default "
+                               "asks for; sums for each step are kept\n"),
+          ::testing::HasSubstr("rankscope: lost 678 older events whose steps have no sums: --keep was too small, or "
+                               "sums could not be stored\n"),
+          ::testing::HasSubstr("rankscope: removed 9 older events of processes without steps while the command ran, as "
+                               "--keep or its default asks for\n")));
+}
+
 }  // namespace
 }  // namespace rankscope::collectors

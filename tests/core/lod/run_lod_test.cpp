@@ -27,6 +27,20 @@ TEST(RunLod, NestedSpansStandBelowWhatEnclosesThem) {
   EXPECT_EQ(lod->place_of(SpanId{3}), (RowPlace{1, 1}));
 }
 
+TEST(RunLod, RecordsOfWaitingOnAStreamStandBelowItsKernels) {
+  const auto lod = lod_of(
+      "@rank 0\n@lane 0 s7 kind=stream number=7 device=0\n"
+      "0 sync 0 100 wait lane=s7\n"
+      "0 compute 10 50 gemm lane=s7\n"
+      "0 compute 60 90 relu lane=s7\n");
+  const LaneLod& lane = lod->lane(LaneId{0});
+  ASSERT_EQ(lane.rows.size(), 2U);
+  EXPECT_EQ(lane.rows[0].size(), 2U);
+  EXPECT_EQ(lane.rows[0].span(0).kind, SpanKind::compute);
+  EXPECT_EQ(lane.rows[1].span(0).kind, SpanKind::sync);
+  EXPECT_EQ(lod->place_of(SpanId{0}), (RowPlace{1, 0}));
+}
+
 TEST(RunLod, SpansThatOverlapWithoutNestingStandInDifferentRows) {
   const auto lod = lod_of(
       "0 compute 0 50 a\n"

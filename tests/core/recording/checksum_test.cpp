@@ -92,7 +92,8 @@ TEST_F(Sealed, AManifestWithoutItsChecksumIsDamagedUnlessItIsOlder) {
   text.resize(text.find(",\n  \"crc32c\""));
   write(recording_ / manifest_name, text + "\n}\n");
   EXPECT_THAT(read_manifest(recording_).error().message, HasSubstr("does not match its checksum"));
-  text.replace(text.find("\"minor\": 4"), 10, "\"minor\": 3");
+  const std::string minor = format("\"minor\": {}", format_minor);
+  text.replace(text.find(minor), minor.size(), "\"minor\": 3");
   write(recording_ / manifest_name, text + "\n}\n");
   EXPECT_TRUE(read_manifest(recording_));
 }

@@ -35,6 +35,7 @@ std::vector<int> everybody(const Placement& place) {
 
 Result<int> train_among(const Placement& place, Rendezvous& rendezvous, const std::vector<const Comm*>& groups,
                         const std::function<Result<void>()>& train) {
+  rendezvous.wait_for_groups();
   const auto trained = catching(train);
   if (trained) return 0;
   const bool lost =

@@ -37,6 +37,7 @@
 #include "rankscope/analyzer/steps/section.h"
 #include "rankscope/analyzer/stragglers/section.h"
 #include "rankscope/analyzer/tcp_links/section.h"
+#include "rankscope/analyzer/thinned/section.h"
 #include "rankscope/analyzer/trend/section.h"
 #include "rankscope/analyzer/what_if/section.h"
 #include "rankscope/core/model/run_parts.h"
@@ -96,6 +97,7 @@ struct Report {
   Section<BlameSection> blame = unavailable("not computed");
   Section<StragglersSection> stragglers = unavailable("not computed");
   Section<std::vector<Finding>> findings = unavailable("not computed");
+  std::optional<ThinnedSection> thinned;                   ///< only if steps were thinned out
   std::optional<Section<HtaSection>> hta;                  ///< only if asked for
   std::vector<QualityRow> data_quality;                    ///< every counter > 0, of the run and of the analyses
   std::vector<std::pair<std::string, std::string>> facts;  ///< printed in the head: model, pace, parallel, data, ...

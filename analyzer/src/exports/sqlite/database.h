@@ -24,6 +24,8 @@ class SqliteDatabase {
   /// Ends the transaction and closes the file. The first error of all; `shown` is the name that the user knows.
   [[nodiscard]] Result<void> finish(const std::filesystem::path& shown);
   [[nodiscard]] bool failed() const { return !error_.empty(); }
+  [[nodiscard]] const std::string& error() const { return error_; }
+  [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
 
  private:
   friend class SqliteInsert;

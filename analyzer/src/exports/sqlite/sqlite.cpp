@@ -4,6 +4,7 @@
 #include "exports/shared/formats.h"
 #include "exports/shared/output_place.h"
 #include "exports/sqlite/database.h"
+#include "exports/sqlite/tables.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "tables/rows.h"
@@ -160,9 +161,8 @@ class Writer {
 
 }  // namespace
 
-Result<void> write_sqlite(const Run& run, const std::filesystem::path& out, const Progress& progress) {
-  RS_TRY(auto place, OutputPlace::file(out));
-  SqliteDatabase database{place.path()};
+Result<void> write_tables(const Run& run, SqliteDatabase& database, const Progress& progress,
+                          const std::filesystem::path& out) {
   Writer writer{run, database, progress};
   const bool written = writer.write();
   if (!writer.too_large().empty())
@@ -172,6 +172,13 @@ Result<void> write_sqlite(const Run& run, const std::filesystem::path& out, cons
                        writer.too_large()));
   if (!written)
     return fail(ErrorKind::cannot_write, format("{}: the export was cancelled; nothing was written", out.string()));
+  return {};
+}
+
+Result<void> write_sqlite(const Run& run, const std::filesystem::path& out, const Progress& progress) {
+  RS_TRY(auto place, OutputPlace::file(out));
+  SqliteDatabase database{place.path()};
+  RS_TRY_VOID(write_tables(run, database, progress, out));
   RS_TRY_VOID(database.finish(out));
   return place.commit();
 }

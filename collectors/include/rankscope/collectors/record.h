@@ -56,6 +56,7 @@ struct RecordOptions {
   double hang_after_s = 0;    ///< judge the job if no rank moves for so long; 0 = never
   std::string on_hang{};      ///< a shell command to run then; empty: none
   std::function<HangSeen(const std::filesystem::path& out)> judge_hang{};  ///< set if hang_after_s is
+  std::string keep{};  ///< as keep_limit_from reads; empty: the default size
   DetailSet details{};
   Follow follow = Follow::descendants;
   Preload preload = Preload::yes;
@@ -110,11 +111,14 @@ struct RecordSummary {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
   std::uint64_t events_dropped = 0;
-  std::uint64_t disk_refusals = 0;  ///< times a segment could not grow
-  std::uint64_t not_recorded = 0;   ///< processes that could not open a segment
-  std::uint64_t unreadable = 0;     ///< segments that could not be gathered, since they are damaged
-  std::uint64_t not_watched = 0;    ///< processes without events that could not be sampled either
-  DetailSet details{};              ///< that some process acted on
+  std::uint64_t disk_refusals = 0;          ///< times a segment could not grow
+  std::uint64_t not_recorded = 0;           ///< processes that could not open a segment
+  std::uint64_t unreadable = 0;             ///< segments that could not be gathered, since they are damaged
+  std::uint64_t thinned = 0;                ///< events that sums per step stand for (--keep)
+  std::uint64_t thinned_without_sums = 0;   ///< events of steps that have no sums: a loss
+  std::uint64_t thinned_without_steps = 0;  ///< events of processes that have no steps
+  std::uint64_t not_watched = 0;            ///< processes without events that could not be sampled either
+  DetailSet details{};                      ///< that some process acted on
   SourceStory sources{};
   PyTorchSeen pytorch{};                                        ///< by some process
   std::int64_t world_size = 0;                                  ///< what the segments tell; 0 = unknown

@@ -38,6 +38,8 @@ Written written(RecordType type) {
     case RecordType::device:
     case RecordType::anchor:
     case RecordType::communicator:
+    case RecordType::step_sums:
+    case RecordType::thinned:
       return Written::without_time;
     case RecordType::activity:
     case RecordType::call:

@@ -165,8 +165,8 @@ void CommDecoder::finish(const DeviceDecoder& devices, const Ending& ending) {
 
 void CommDecoder::add(const Open& open, const Sources& from) {
   // Without its description or its start nobody can say what it was:
-  // enqueued before the recording window opened, or the records were lost with a chunk (counted there).
-  if (!open.is_enqueued && from.ending.was_switched_off) return;  // meant to be left out
+  // enqueued before the recording window opened, thinned out, or the records were lost with a chunk (counted there).
+  if (!open.is_enqueued && from.ending.begins_missing) return;  // meant to be left out
   if (!open.is_enqueued || (open.is_finished && !open.is_started))
     return builder_.quality().add(Counter::pop_without_push);
   if (open.in_communicator) return add_of_library(open, from);

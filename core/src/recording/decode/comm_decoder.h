@@ -66,6 +66,7 @@ class CommDecoder {
     std::uint32_t process = 0;
     std::uint64_t last_ticks = 0;
     bool was_switched_off = false;  ///< the recorder stored only a part of the process's time
+    bool begins_missing = false;    ///< on purpose: it did, or old events were thinned out
   };
   void finish(const DeviceDecoder& devices, const Ending& ending);
   [[nodiscard]] std::uint64_t added() const { return added_; }

@@ -79,6 +79,7 @@ std::optional<TimeRange> DeviceDecoder::time_range(std::int64_t begin, std::int6
     builder_.quality().add(Counter::times_unusable);
     return std::nullopt;
   }
+  if (full_since_ && *to < *full_since_) return std::nullopt;
   const TimeRange time{*from, *to};
   note({*from, std::max(*from, *to)});
   return time;

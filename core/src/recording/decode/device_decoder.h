@@ -29,6 +29,8 @@ class DeviceDecoder {
  public:
   DeviceDecoder(RunBuilder& builder, const SegmentFile& segment, const SegmentClock& clock, std::uint32_t process);
 
+  /// What ended before is left out, since only sums of that time are used. Before the first record.
+  void leave_out_before(std::optional<RunTime> time) { full_since_ = time; }
   /// Names of the chunk that a record lies in.
   using Names = std::span<const StringId>;
   void activity(const Record& record, Names names);
@@ -110,6 +112,7 @@ class DeviceDecoder {
   std::map<std::int64_t, std::vector<Launch>> kernel_launches_;  // of each thread
   std::vector<Event> events_;
   std::vector<Event> waits_;
+  std::optional<RunTime> full_since_;
   std::optional<TimeRange> seen_;
   std::uint64_t added_ = 0;
 };

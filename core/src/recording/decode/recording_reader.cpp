@@ -19,6 +19,7 @@
 #include "rankscope/core/regular_file.h"
 #include "rankscope/core/secrets.h"
 #include "rankscope/core/side_by_side.h"
+#include "recording/decode/full_part.h"
 #include "recording/decode/segment_decoder.h"
 #include "recording/decode/sources.h"
 #include "recording/format/field_text.h"
@@ -101,7 +102,7 @@ struct OpenSegments {
 
 OpenSegments open_segments(const std::vector<fs::path>& paths) {
   std::vector<std::optional<Result<SegmentFile>>> files(paths.size());
-  side_by_side(paths.size(), [&](std::size_t i) { files[i] = read_segment(paths[i]); });
+  side_by_side(paths.size(), [&](std::size_t i) { files[i] = read_segment(paths[i], Segments::in_use); });
   OpenSegments result;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     Result<SegmentFile>& file = *files[i];
@@ -286,6 +287,9 @@ std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segm
                                                  const std::vector<SegmentClock>& clocks, Texts texts,
                                                  std::optional<std::size_t> rank_0) {
   std::vector<std::unique_ptr<Decoded>> decoded(segments.size());
+  std::vector<const SegmentFile*> files;
+  for (const Opened& opened : segments) files.push_back(&opened.file);
+  const std::vector<FullPart> full = full_parts(files, clocks);
   Communicators communicators;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     decoded[i] = std::make_unique<Decoded>(texts);
@@ -294,7 +298,7 @@ std::vector<std::unique_ptr<Decoded>> decode_all(const std::vector<Opened>& segm
   }
   side_by_side(segments.size(), [&](std::size_t i) {
     Decoded& part = *decoded[i];
-    SegmentDecoder decoder{part.rows, segments[i].file, clocks[i], {part.rank, communicators}};
+    SegmentDecoder decoder{part.rows, segments[i].file, clocks[i], {part.rank, communicators, full[i]}};
     part.events = decoder.decode();
     part.gaps.assign(decoder.gaps().begin(), decoder.gaps().end());
     part.quality = part.rows.quality();

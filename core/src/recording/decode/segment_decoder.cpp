@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
-#include <tuple>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/numbers.h"
@@ -34,6 +33,8 @@ bool shows_in_row(RecordType type) {
     case RecordType::comm_device_times:
     case RecordType::comm_attribute_int:
     case RecordType::comm_attribute_text:
+    case RecordType::step_sums:
+    case RecordType::thinned:
       return false;
     case RecordType::push:
     case RecordType::pop:
@@ -88,61 +89,10 @@ std::uint32_t add_process(RunBuilder& builder, const SegmentFile& segment, RankI
 
 }  // namespace
 
-void RangeDecoder::start(const Range& range, std::uint64_t handle) {
-  // A handle is used once; where one comes again, the end of the range before it is lost.
-  if (const auto before = known_.find(handle); before != known_.end()) close(before->second, handle, range.ticks);
-  Known& known = known_[handle] = {range, std::nullopt};
-  const auto end = early_ends_.find(handle);
-  if (end == early_ends_.end()) return;
-  known.end = end->second;
-  early_ends_.erase(end);
-}
-
-void RangeDecoder::end(std::uint64_t ticks, std::uint64_t handle) {
-  const auto found = known_.find(handle);
-  if (found == known_.end()) {
-    if (!early_ends_.insert_or_assign(handle, ticks).second) builder_.quality().add(Counter::pop_without_push);
-    return;
-  }
-  add(found->second.range, handle, ticks, 0);
-  known_.erase(found);
-}
-
-LaneId RangeDecoder::lane() {
-  if (!lane_.is_set()) lane_ = builder_.add_lane(process_, LaneKind::thread, "ranges", 0);
-  return lane_;
-}
-
-void RangeDecoder::add(const Range& range, std::uint64_t handle, std::uint64_t end, std::uint8_t flags) {
-  const TimeRange time{clock_.run_time(range.ticks), clock_.run_time(end)};
-  const std::uint32_t ticket = builder_.add_span(lane(), range.kind, range.name, time, flags);
-  if (const auto found = attributes_.find(handle); found != attributes_.end()) {
-    for (const auto& [key, value] : found->second) builder_.add_attribute(ticket, key, value);
-    attributes_.erase(found);
-  }
-  ++added_;
-}
-
-/// Adds a range; one whose end is not known ends at `at_last`.
-void RangeDecoder::close(const Known& known, std::uint64_t handle, std::uint64_t at_last) {
-  if (!known.end) builder_.quality().add(Counter::spans_unclosed);
-  const std::uint64_t end = known.end.value_or(std::max(at_last, known.range.ticks));
-  add(known.range, handle, end, known.end ? std::uint8_t{0} : span_flag::cut_end);
-}
-
-void RangeDecoder::finish(std::uint64_t last_ticks) {
-  builder_.quality().add(Counter::pop_without_push, early_ends_.size());
-  std::vector<std::pair<std::uint64_t, Known>> rest{known_.begin(), known_.end()};
-  std::ranges::sort(rest, {}, [](const auto& entry) {
-    const Range& range = entry.second.range;
-    return std::tuple{range.ticks, range.name, entry.first};
-  });
-  for (const auto& [handle, known] : rest) close(known, handle, last_ticks);
-}
-
 struct SegmentDecoder::Thread {
   LaneId lane;
   std::int64_t os_thread = 0;
+  bool holds_sums = false;      // of other threads, in place of their chunks
   std::vector<StringId> names;  // of the current chunk
   std::vector<OpenSpan> open;
   std::optional<std::uint32_t> mark;  // ticket of the latest one
@@ -161,9 +111,12 @@ SegmentDecoder::SegmentDecoder(RunBuilder& builder, const SegmentFile& segment, 
       ranges_(builder, clock, process_),
       devices_(builder, segment, clock, process_),
       comm_(builder, clock, whose.communicators, whose.rank),
+      full_(whose.full),
       last_ticks_(segment.fixed.first_pair.ticks) {}
 
 std::uint64_t SegmentDecoder::decode() {
+  devices_.leave_out_before(full_.since);
+  if (full_.since) unfinished_ = find_unfinished(segment_);
   std::vector<std::pair<std::size_t, std::size_t>> threads;  // [first, last) chunk
   const auto& chunks = segment_.chunks;
   for (std::size_t first = 0, last = 0; first < chunks.size(); first = last) {
@@ -173,14 +126,18 @@ std::uint64_t SegmentDecoder::decode() {
   for (const auto& [first, last] : threads) decode_thread(first, last);
   count_missing_chunks();
   finish_spans();
-  ranges_.finish(last_ticks_);
+  add_step_sums();
+  ranges_.finish(last_ticks_, full_.since ? RangeDecoder::Starts::some : RangeDecoder::Starts::all);
   devices_.finish();
-  comm_.finish(devices_, {process_, last_ticks_, was_switched_off()});
+  const bool off = was_switched_off();
+  comm_.finish(devices_, {process_, last_ticks_, off, full_.since.has_value() || off});
+  count_thinned();
   for (const auto& [counter, total] : totals_) builder_.quality().add(counter, total);
   Process& process = builder_.process(process_);
   process.recorded = {run_time(segment_.fixed.first_pair.ticks), run_time(last_ticks_)};
   if (const auto seen = devices_.seen())
     process.recorded = {std::min(process.recorded.begin, seen->begin), std::max(process.recorded.end, seen->end)};
+  if (full_.since) process.recorded.begin = std::clamp(*full_.since, process.recorded.begin, process.recorded.end);
   return added_ + ranges_.added() + devices_.added() + comm_.added();
 }
 
@@ -191,13 +148,17 @@ void SegmentDecoder::decode_thread(std::size_t first_chunk, std::size_t last_chu
   Thread thread;
   thread.os_thread = first.os_thread;
   const std::span<const Chunk> chunks{&first, last_chunk - first_chunk};
-  if (std::ranges::any_of(chunks, fills_a_row)) thread.lane = devices_.thread_lane(first.os_thread);
+  thread.holds_sums = first.thread == sums_thread;
+  if (!thread.holds_sums && std::ranges::any_of(chunks, fills_a_row))
+    thread.lane = devices_.thread_lane(first.os_thread);
   std::uint32_t expected = 0;
   for (std::size_t i = first_chunk; i < last_chunk; ++i) {
     // Behind a missing chunk nobody knows which of the open spans ended in it.
     if (segment_.chunks[i].sequence != expected) {
-      note_gap(std::uint64_t{segment_.chunks[i].sequence} - expected,
-               i > first_chunk ? &segment_.chunks[i - 1] : nullptr, segment_.chunks[i]);
+      const std::uint64_t missing = std::uint64_t{segment_.chunks[i].sequence} - expected;
+      const std::uint64_t thinned = thinned_among(segment_, first.thread, expected, segment_.chunks[i].sequence);
+      if (missing > thinned)
+        note_gap(missing - thinned, i > first_chunk ? &segment_.chunks[i - 1] : nullptr, segment_.chunks[i]);
       close_all(thread, thread.last_ticks);
       thread.mark.reset();
     }
@@ -237,11 +198,13 @@ void SegmentDecoder::push(Thread& thread, const Record& record) {
   saw(thread.last_ticks = ticks);
   if (!name.is_set()) builder_.quality().add(Counter::names_lost);
   ++added_;
-  thread.open.push_back({builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks});
+  thread.open.push_back(
+      {builder_.begin_span(thread.lane, kind_of(record.head.code), name, run_time(ticks)), ticks, false});
 }
 
 // A row or two for each type. NOLINTNEXTLINE(readability-function-size)
 void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
+  if (is_left_out(record)) return leave_out(thread, record);
   const std::uint64_t ticks = record.word(0);
   const StringId name = thread.name(record.head.name);
   switch (static_cast<RecordType>(record.head.type)) {
@@ -276,6 +239,8 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       saw(ticks);
       return builder_.add_sample(process_, name, run_time(ticks), std::bit_cast<double>(record.word(1)));
     case RecordType::comm_enqueued:
+      // Of sums: it had not finished when its chunk was given up. Who enqueued it is not known any more.
+      if (thread.holds_sums && !thread.lane.is_set()) thread.lane = devices_.thread_lane(segment_.fixed.pid);
       return saw(ticks), comm_.enqueued(record, thread.where());
     case RecordType::comm_started:
       return saw(ticks), comm_.started(record, thread.where());
@@ -286,6 +251,7 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
     case RecordType::comm_device_times:
       return comm_.device_times(record);
     case RecordType::thread_name:
+      if (thread.holds_sums) thread.lane = devices_.thread_lane(static_cast<std::int64_t>(record.word(1)));
       return builder_.rename_lane(thread.lane, builder_.text(name),
                                   record.head.code == 1 ? LaneKind::comm : LaneKind::thread);
     case RecordType::metadata:
@@ -302,9 +268,21 @@ void SegmentDecoder::decode_record(Thread& thread, const Record& record) {
       return devices_.device(record, thread.names);
     case RecordType::anchor:
     case RecordType::communicator:
+    case RecordType::step_sums:
+    case RecordType::thinned:
       return;  // known since the file was opened
   }
   builder_.quality().add(Counter::records_unknown);
+}
+
+/// A span that is left out stays on the stack: its end and its attributes are its own.
+void SegmentDecoder::leave_out(Thread& thread, const Record& record) {
+  const auto type = static_cast<RecordType>(record.head.type);
+  if (type == RecordType::push) thread.open.push_back({.ticket = 0, .ticks = record.word(0), .is_left_out = true});
+  if (type == RecordType::mark) thread.mark.reset();
+  const bool is_event = type == RecordType::push || type == RecordType::range_start || type == RecordType::mark ||
+                        type == RecordType::comm_enqueued;
+  if (is_event && !thread.holds_sums) count_left_out(record.word(0));
 }
 
 void SegmentDecoder::decode_string(Thread& thread, const Record& record) {
@@ -326,7 +304,8 @@ void SegmentDecoder::add_attribute(Thread& thread, const Record& record, Attribu
   if (holds_text(type)) value = record.head.code == is_json ? AttributeValue{JsonText{text}} : AttributeValue{text};
   switch (owner) {
     case AttributeOf::span:
-      if (!thread.open.empty()) builder_.add_attribute(thread.open.back().ticket, key, value);
+      if (!thread.open.empty() && !thread.open.back().is_left_out)
+        builder_.add_attribute(thread.open.back().ticket, key, value);
       return;
     case AttributeOf::mark:
       if (thread.mark) builder_.add_mark_attribute(*thread.mark, key, value);
@@ -359,8 +338,8 @@ void SegmentDecoder::note_total(Counter counter, std::string_view total) {
 
 void SegmentDecoder::pop(Thread& thread, std::uint64_t ticks) {
   saw(thread.last_ticks = ticks);
-  if (thread.open.empty()) return builder_.quality().add(Counter::pop_without_push);
-  builder_.end_span(thread.open.back().ticket, run_time(ticks));
+  if (thread.open.empty()) return full_.since ? void() : builder_.quality().add(Counter::pop_without_push);
+  if (!thread.open.back().is_left_out) builder_.end_span(thread.open.back().ticket, run_time(ticks));
   thread.open.pop_back();
 }
 
@@ -370,6 +349,7 @@ RunTime SegmentDecoder::run_time(std::uint64_t ticks) {
 }
 
 void SegmentDecoder::close_all(Thread& thread, std::uint64_t ticks) {
+  std::erase_if(thread.open, [](const OpenSpan& open) { return open.is_left_out; });
   builder_.quality().add(Counter::spans_unclosed, thread.open.size());
   for (const OpenSpan& open : thread.open)
     builder_.end_span(open.ticket, run_time(std::max(ticks, open.ticks)), span_flag::cut_end);
@@ -378,6 +358,7 @@ void SegmentDecoder::close_all(Thread& thread, std::uint64_t ticks) {
 
 // Open spans are drawn up to the last thing that the process is known to have done.
 void SegmentDecoder::finish_spans() {
+  std::erase_if(unclosed_, [](const OpenSpan& open) { return open.is_left_out; });
   builder_.quality().add(Counter::spans_unclosed, unclosed_.size());
   for (const OpenSpan& open : unclosed_)
     builder_.end_span(open.ticket, run_time(std::max(last_ticks_, open.ticks)), span_flag::cut_end);

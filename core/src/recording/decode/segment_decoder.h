@@ -13,6 +13,8 @@
 #include "rankscope/core/model/run_builder.h"
 #include "recording/decode/comm_decoder.h"
 #include "recording/decode/device_decoder.h"
+#include "recording/decode/full_part.h"
+#include "recording/decode/unfinished.h"
 #include "recording/format/segment_clock.h"
 #include "recording/format/segment_file.h"
 
@@ -38,8 +40,10 @@ class RangeDecoder {
   void attribute(std::uint64_t handle, StringId key, AttributeValue value) {
     attributes_[handle].emplace_back(key, value);
   }
+  /// Whether starts may be missing on purpose, with the old events of a process.
+  enum class Starts : std::uint8_t { all, some };
   /// Adds the rest; what is still open is drawn up to the last thing that the process is known to have done.
-  void finish(std::uint64_t last_ticks);
+  void finish(std::uint64_t last_ticks, Starts starts);
   /// Number of spans that were added.
   [[nodiscard]] std::uint64_t added() const { return added_; }
 
@@ -70,6 +74,7 @@ class SegmentDecoder {
   struct Whose {
     RankId rank;
     const Communicators& communicators;
+    FullPart full{};
   };
   SegmentDecoder(RunBuilder& builder, const SegmentFile& segment, const SegmentClock& clock, const Whose& whose);
   /// Number of spans, marks and collectives that were added.
@@ -87,6 +92,7 @@ class SegmentDecoder {
   struct OpenSpan {
     std::uint32_t ticket = 0;
     std::uint64_t ticks = 0;  ///< of its begin
+    bool is_left_out = false;
   };
   enum class AttributeOf : std::uint8_t { span, mark, range, comm };
   void decode_thread(std::size_t first_chunk, std::size_t last_chunk);
@@ -100,6 +106,11 @@ class SegmentDecoder {
   void note_total(Counter counter, std::string_view total);
   void note_gap(std::uint64_t chunks, const Chunk* before, const Chunk& after);
   void count_missing_chunks();
+  [[nodiscard]] bool is_left_out(const Record& record);
+  void leave_out(Thread& thread, const Record& record);
+  void count_left_out(std::uint64_t ticks);
+  void count_thinned();
+  void add_step_sums();
   void pop(Thread& thread, std::uint64_t ticks);
   RunTime run_time(std::uint64_t ticks);
   void close_all(Thread& thread, std::uint64_t ticks);
@@ -114,6 +125,10 @@ class SegmentDecoder {
   RangeDecoder ranges_;
   DeviceDecoder devices_;
   CommDecoder comm_;
+  FullPart full_;
+  Unfinished unfinished_;                    // only if something is left out
+  std::uint64_t left_out_ = 0;               // events of the time before the full part
+  std::uint64_t left_out_without_sums_ = 0;  // the same of steps without sums
   std::uint64_t added_ = 0;
   std::uint64_t last_ticks_ = 0;
   std::vector<Gap> gaps_;

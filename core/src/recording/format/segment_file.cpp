@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "rankscope/core/format.h"
+#include "rankscope/core/recording/manifest.h"
 #include "rankscope/core/regular_file.h"
 #include "recording/format/crc32c.h"
 
@@ -16,6 +17,7 @@ namespace rankscope::recording {
 namespace {
 
 constexpr std::uint32_t largest_capacity = 64U << 20;
+constexpr std::int64_t largest_step = std::int64_t{1} << 53;  // a larger number is damage
 
 template <class T>
 T read_at(std::span<const std::byte> bytes, std::size_t offset) {
@@ -56,6 +58,21 @@ void take_early(const Record& record, std::span<const std::string_view> names, S
         segment.joined.push_back({std::string{names[record.head.name]}, static_cast<std::uint32_t>(record.word(0)),
                                   static_cast<std::int32_t>(record.word(0) >> 32)});
       return;
+    case RecordType::step_sums: {
+      StepSums sums{.kind = record.head.code, .name = {}};
+      if (record.head.name < names.size()) sums.name = names[record.head.name];
+      std::memcpy(&sums.fields, record.body.data(), std::min(sizeof sums.fields, record.body.size()));
+      if (sums.fields.index < 0 || sums.fields.index > largest_step)
+        return segment.quality.add(Counter::records_unknown);
+      segment.step_sums.push_back(std::move(sums));
+      return;
+    }
+    case RecordType::thinned: {
+      ThinnedFields fields{};
+      std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
+      segment.thinned.push_back(fields);
+      return;
+    }
     default:
       return;
   }
@@ -76,10 +93,17 @@ void take_chunk(const Chunk& chunk, SegmentFile& segment) {
   }
 }
 
-void walk_chunks(SegmentFile& segment) {
-  const auto bytes = segment.file.bytes();
-  std::size_t offset = segment.fixed.header_bytes;
+/// What the chunks of a file belong to.
+enum class ChunksOf : std::uint8_t { process, sums };
+
+struct Walked {
   std::uint32_t seen = 0;
+  bool to_the_end = true;
+};
+
+Walked walk_chunks(std::span<const std::byte> bytes, std::size_t offset, ChunksOf of, SegmentFile& segment) {
+  const bool all_sealed = of == ChunksOf::process && segment.fixed.sealed != 0;
+  Walked walked;
   while (offset + chunk_header_bytes <= bytes.size()) {
     const auto raw = read_at<RawChunk>(bytes, offset);
     if (!plausible(raw)) {
@@ -88,26 +112,64 @@ void walk_chunks(SegmentFile& segment) {
       offset = next_header(bytes, offset);
       continue;
     }
-    ++seen;
+    ++walked.seen;
     const std::size_t begin = offset + chunk_header_bytes;
     const std::size_t there = std::min<std::size_t>(raw.committed, (bytes.size() - begin) / 8 * 8);
     const auto payload = bytes.subspan(begin, there);
     const bool cut = there < raw.committed;
     if (cut) segment.quality.add(Counter::segment_cut);
-    if (!cut && !checksum_holds(raw, payload, segment.fixed.sealed != 0))
+    if (!cut && !checksum_holds(raw, payload, all_sealed))
       segment.quality.add(Counter::chunks_corrupt);
     else if (raw.thread != free_thread && there > 0)
-      take_chunk({raw.thread, raw.sequence, raw.os_thread, raw.state == static_cast<std::uint32_t>(ChunkState::sealed),
-                  payload},
+      take_chunk({of == ChunksOf::sums ? sums_thread : raw.thread, raw.sequence, raw.os_thread,
+                  raw.state == static_cast<std::uint32_t>(ChunkState::sealed), payload},
                  segment);
     offset = begin + raw.capacity;
   }
-  const bool tail_missing = offset != bytes.size() || seen < segment.counters.packed_chunks;
+  walked.to_the_end = offset == bytes.size();
+  return walked;
+}
+
+void walk_segment(SegmentFile& segment) {
+  const auto [seen, to_the_end] =
+      walk_chunks(segment.file.bytes(), segment.fixed.header_bytes, ChunksOf::process, segment);
+  const bool tail_missing = !to_the_end || seen < segment.counters.packed_chunks;
   if (tail_missing && segment.quality.of(Counter::segment_cut) == 0) segment.quality.add(Counter::segment_cut);
-  std::ranges::sort(segment.chunks, {}, [](const Chunk& chunk) { return std::tuple{chunk.thread, chunk.sequence}; });
+}
+
+/// The recorder says so before it gives chunks up, so that some may still be there.
+void leave_out_thinned(SegmentFile& segment) {
+  std::ranges::sort(segment.thinned, {}, [](const ThinnedFields& one) {
+    return std::tuple{one.thread, one.first_sequence};
+  });
+  if (segment.thinned.empty()) return;
+  std::erase_if(segment.chunks, [&segment](const Chunk& chunk) {
+    return thinned_among(segment, chunk.thread, chunk.sequence, chunk.sequence + 1) > 0;
+  });
 }
 
 }  // namespace
+
+std::filesystem::path sums_of(const std::filesystem::path& segment) {
+  return segment.parent_path() / sums_folder / segment.filename();
+}
+
+std::uint64_t thinned_among(const SegmentFile& segment, std::uint32_t thread, std::uint32_t first, std::uint32_t end) {
+  // The one before may reach into the range.
+  auto one = std::ranges::upper_bound(segment.thinned, std::tuple{thread, first}, {}, [](const ThinnedFields& fields) {
+    return std::tuple{fields.thread, fields.first_sequence};
+  });
+  if (one != segment.thinned.begin()) --one;
+  std::uint64_t chunks = 0;
+  for (; one != segment.thinned.end() && std::tuple{one->thread, one->first_sequence} < std::tuple{thread, end};
+       ++one) {
+    if (one->thread != thread) continue;
+    const std::uint64_t from = std::max(one->first_sequence, first);
+    const std::uint64_t to = std::min<std::uint64_t>(std::uint64_t{one->first_sequence} + one->chunks, end);
+    if (to > from) chunks += to - from;
+  }
+  return chunks;
+}
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   RS_TRY(const int file, open_regular_file(path));
@@ -157,7 +219,9 @@ SegmentCounters read_counters(std::span<const std::byte> page) {
           .end_ticks = read_at<std::uint64_t>(page, offsetof(SegmentHeader, end_ticks)),
           .late_rank = read_at<std::int32_t>(page, offsetof(SegmentHeader, late_rank)),
           .late_world_size = read_at<std::int32_t>(page, offsetof(SegmentHeader, late_world_size)),
-          .packed_chunks = read_at<std::uint32_t>(page, offsetof(SegmentHeader, packed_chunks))};
+          .packed_chunks = read_at<std::uint32_t>(page, offsetof(SegmentHeader, packed_chunks)),
+          .handed_back = read_at<std::uint64_t>(page, offsetof(SegmentHeader, handed_back)),
+          .taken_back = read_at<std::uint64_t>(page, offsetof(SegmentHeader, taken_back))};
 }
 
 Result<SegmentStatic> read_fixed(std::span<const std::byte> page) {
@@ -186,18 +250,44 @@ void take_counters(SegmentFile& segment) {
     segment.counters = read_counters(page);
 }
 
+/// True for a live segment whose sums are beside it; of a packed one they are in it.
+bool has_sums_beside(const SegmentFile& segment, const std::filesystem::path& path) {
+  std::error_code error;
+  return segment.fixed.sealed == 0 && std::filesystem::exists(sums_of(path), error);
+}
+
+/// What the recorder left there when it was stopped before it wrote anything.
+bool was_never_written(std::span<const std::byte> bytes) {
+  const auto page = bytes.first(std::min<std::size_t>(bytes.size(), segment_header_bytes));
+  return std::ranges::all_of(page, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+/// After the chunks of the segment have been read: what was given up meanwhile is listed here. A file that is damaged
+/// stands for nothing, but the segment is read.
+void add_sums(SegmentFile& segment, const std::filesystem::path& path) {
+  auto file = MappedFile::open(path);
+  const auto fixed = file ? read_fixed(file->bytes()) : Result<SegmentStatic>{tl::make_unexpected(file.error())};
+  const bool is_usable = fixed && fixed->header_bytes >= sizeof(SegmentHeader);
+  if (!is_usable && (!file || !was_never_written(file->bytes()))) segment.quality.add(Counter::chunks_corrupt);
+  if (!is_usable) return;
+  segment.sums_file = std::move(*file);
+  walk_chunks(segment.sums_file->bytes(), fixed->header_bytes, ChunksOf::sums, segment);
+}
+
 }  // namespace
 
-Result<SegmentFile> read_segment(const std::filesystem::path& path) {
+Result<SegmentFile> read_mapped(const std::filesystem::path& path, MappedFile file) {
   const auto context = while_doing(format("segment {}", path.string()));
-  RS_TRY(MappedFile file, MappedFile::open(path));
   SegmentFile segment{.file = std::move(file),
+                      .sums_file = {},
                       .fixed = {},
                       .counters = {},
                       .chunks = {},
                       .clock_pairs = {},
                       .anchors = {},
                       .joined = {},
+                      .step_sums = {},
+                      .thinned = {},
                       .quality = {}};
   RS_TRY(segment.fixed, read_fixed(segment.file.bytes()).map_error(context));
   take_counters(segment);
@@ -205,8 +295,22 @@ Result<SegmentFile> read_segment(const std::filesystem::path& path) {
   if (header < sizeof(SegmentHeader) || header > segment.file.bytes().size())
     return tl::make_unexpected(context({ErrorKind::unreadable, "its header is cut off"}));
   segment.clock_pairs.push_back(segment.fixed.first_pair);
-  walk_chunks(segment);
+  walk_segment(segment);
+  if (has_sums_beside(segment, path)) add_sums(segment, sums_of(path));
+  leave_out_thinned(segment);
+  std::ranges::sort(segment.step_sums, {}, [](const StepSums& sums) { return sums.fields.begin; });
+  std::ranges::sort(segment.chunks, {}, [](const Chunk& chunk) {
+    return std::tuple{chunk.thread != sums_thread, chunk.thread, chunk.sequence};
+  });
   return segment;
+}
+
+Result<SegmentFile> read_segment(const std::filesystem::path& path, Segments state) {
+  RS_TRY(MappedFile file, MappedFile::open(path));
+  if (state == Segments::in_use)
+    if (const auto fixed = read_fixed(file.bytes()); fixed && may_be_thinned_out(*fixed))
+      return read_while_in_use(path);
+  return read_mapped(path, std::move(file));
 }
 
 }  // namespace rankscope::recording

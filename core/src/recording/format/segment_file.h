@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ namespace rankscope::recording {
 class MappedFile {
  public:
   [[nodiscard]] static Result<MappedFile> open(const std::filesystem::path& path);
+  /// What is in the chunks of the segment now, whatever happens to it later.
+  [[nodiscard]] static Result<MappedFile> copy(const std::filesystem::path& path);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
@@ -49,6 +52,8 @@ struct SegmentCounters {
   std::int32_t late_rank = 0;
   std::int32_t late_world_size = 0;
   std::uint32_t packed_chunks = 0;
+  std::uint64_t handed_back = 0;
+  std::uint64_t taken_back = 0;
 };
 
 /// Header of a chunk as plain values; the atomics of ChunkHeader cannot be copied.
@@ -83,21 +88,49 @@ struct Joined {
   std::int32_t rank = -1;   ///< -1 = unknown
 };
 
+/// What stands for a step whose events were thinned out.
+struct StepSums {
+  std::uint8_t kind = 0;  ///< SpanKind of the step's span
+  std::string name;
+  StepSumsFields fields{};
+};
+
+/// Whether a segment is read while its recorder may thin it out.
+enum class Segments : std::uint8_t { at_rest, in_use };
+
 struct SegmentFile {
   MappedFile file;
+  std::optional<MappedFile> sums_file;  ///< of a live segment that was thinned out
   SegmentStatic fixed;
-  SegmentCounters counters;   ///< all 0 if the header is damaged
-  std::vector<Chunk> chunks;  ///< by (thread, sequence)
+  SegmentCounters counters;  ///< all 0 if the header is damaged
+  std::vector<Chunk>
+      chunks;  ///< by (thread, sequence), those of sums_thread first; without those that were thinned out
   std::vector<ClockPair> clock_pairs;
   std::vector<Anchor> anchors;
   std::vector<Joined> joined;
-  Quality quality;  ///< what was wrong with the file
+  std::vector<StepSums> step_sums;     ///< by begin
+  std::vector<ThinnedFields> thinned;  ///< by (thread, first sequence)
+  Quality quality;                     ///< what was wrong with the file
 
   [[nodiscard]] bool header_is_damaged() const { return quality.of(Counter::header_damaged) > 0; }
 };
 
-/// Fails (`unreadable`) when the header cannot be used or is of a newer major version.
-[[nodiscard]] Result<SegmentFile> read_segment(const std::filesystem::path& path);
+/// Where the sums of a live segment are.
+[[nodiscard]] std::filesystem::path sums_of(const std::filesystem::path& segment);
+
+/// Fails (`unreadable`) when the header cannot be used or is of a newer major version. With its sums, if it has some.
+[[nodiscard]] Result<SegmentFile> read_segment(const std::filesystem::path& path, Segments state = Segments::at_rest);
+
+/// The same of a file that was mapped or copied.
+[[nodiscard]] Result<SegmentFile> read_mapped(const std::filesystem::path& path, MappedFile file);
+/// False if nothing is written to these chunks again.
+[[nodiscard]] bool may_be_thinned_out(const SegmentStatic& fixed);
+/// Reads a copy: chunks are overwritten meanwhile. What is written last may be missing.
+[[nodiscard]] Result<SegmentFile> read_while_in_use(const std::filesystem::path& path);
+
+/// How many of the chunks [first, end) of a thread were thinned out.
+[[nodiscard]] std::uint64_t thinned_among(const SegmentFile& segment, std::uint32_t thread, std::uint32_t first,
+                                          std::uint32_t end);
 
 /// A record of a chunk. Fields beyond its length read as 0.
 struct Record {

@@ -134,7 +134,8 @@ void seal(Page& page, SegmentStatic fixed, bool is_damaged) {
 /// Returns how many secrets were hidden.
 std::uint64_t write_header(std::ostream& out, const SegmentFile& segment, Texts texts) {
   Page page{};
-  std::memcpy(page.data(), segment.file.bytes().data(), sizeof(SegmentHeader));
+  // The ring of runs to write to again means nothing any more.
+  std::memcpy(page.data(), segment.file.bytes().data(), offsetof(SegmentHeader, handed_back));
   // What was cut stays missed: a reader finds fewer chunks than there should be.
   const std::uint64_t lost = segment.quality.of(Counter::chunks_corrupt) + segment.quality.of(Counter::segment_cut);
   set_field(page, offsetof(SegmentHeader, packed_chunks), static_cast<std::uint32_t>(segment.chunks.size() + lost));
@@ -153,6 +154,13 @@ Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Tex
   summary.secrets_hidden = write_header(out, segment, texts);
   summary.bytes = segment_header_bytes;
   summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
+  for (const ThinnedFields& fields : segment.thinned) {
+    if (is_watched(segment)) break;  // only samples, of which the largest values are kept
+    const bool has_steps = !segment.step_sums.empty();
+    (fields.without_sums != 0 ? summary.events_without_sums
+     : has_steps              ? summary.events_thinned
+                              : summary.events_without_steps) += fields.events;
+  }
   summary.evidence = {.has_rank = has_rank(segment), .level = work_level_of(segment)};
   std::vector<std::byte> scrubbed;
   for (Chunk chunk : segment.chunks) {

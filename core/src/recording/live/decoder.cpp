@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -15,27 +16,7 @@
 namespace rankscope::recording {
 namespace {
 
-/// Of a step, or of a stretch of one layer.
-struct Edge {
-  HostTime time;
-  std::uint8_t layer;
-  std::int8_t change;  ///< 1 at the begin, -1 at the end
-};
-constexpr std::uint8_t step_layer = live_layer_count;
-
-void add_edges(std::vector<Edge>& edges, HostTime begin, HostTime end, std::uint8_t layer) {
-  if (end <= begin) return;
-  edges.push_back({begin, layer, 1});
-  edges.push_back({end, layer, -1});
-}
-
-nanoseconds& part_of(LiveSplit& split, std::size_t layer) {
-  const std::array parts{&split.compute, &split.communication, &split.copies, &split.data, &split.wait, &split.other};
-  return *parts[layer];
-}
-
-constexpr std::size_t most_comm = 1U << 16;     // started, not finished
-constexpr nanoseconds lookback{1'000'000'000};  // threads are read one after the other, not at one moment
+constexpr std::size_t most_comm = 1U << 16;  // started, not finished
 
 /// Damaged times must not overflow.
 bool believable(std::int64_t ns) { return ns > 0 && ns < std::int64_t{1} << 61; }
@@ -65,67 +46,29 @@ std::optional<LiveLayer> layer_of(SpanKind kind) {
   return std::nullopt;
 }
 
+bool is_idle(LiveLayer layer) { return layer == LiveLayer::data || layer == LiveLayer::wait; }
+
 SpanKind kind_from(std::uint8_t code) { return code < span_kind_count ? static_cast<SpanKind>(code) : SpanKind::user; }
 
 }  // namespace
 
-// Sweep over the edges: between two neighbouring ones the set of layers is constant.
-void split_steps(std::span<LiveStep> steps, std::span<const LiveStretch> stretches) {
-  std::vector<Edge> edges;
-  for (LiveStep& step : steps) {
-    step.split = LiveSplit{};
-    add_edges(edges, step.begin, step.begin + step.duration, step_layer);
-  }
-  for (const LiveStretch& stretch : stretches)
-    add_edges(edges, stretch.begin, stretch.end, static_cast<std::uint8_t>(stretch.layer));
-  std::ranges::sort(edges, {}, &Edge::time);
-  std::array<int, live_layer_count + 1> open{};
-  auto step = steps.begin();
-  HostTime now{};
-  for (const Edge& edge : edges) {
-    if (open[step_layer] > 0 && edge.time > now) {
-      while (step->begin + step->duration <= now) ++step;
-      const auto* const top = std::ranges::find_if(open, [](int count) { return count > 0; });
-      part_of(*step->split, static_cast<std::size_t>(top - open.data())) += edge.time - now;
-    }
-    now = edge.time;
-    open[edge.layer] += edge.change;
-  }
-}
-
-void LiveSeries::add(HostTime time, double value) {
-  if (!values_.empty() && time < values_.back().time + stretch_) {
-    values_.back().value = std::max(values_.back().value, value);
-    return;
-  }
-  if (values_.size() >= most_) halve();
-  values_.push_back({time, value});
-}
-
-void LiveSeries::halve() {
-  stretch_ *= 2;
-  std::vector<LiveValue> rest;
-  for (const LiveValue& value : values_) {
-    if (!rest.empty() && value.time < rest.back().time + stretch_)
-      rest.back().value = std::max(rest.back().value, value.value);
-    else
-      rest.push_back(value);
-  }
-  if (rest.size() >= most_) rest.erase(rest.begin());  // samples that are far apart: the oldest goes
-  values_ = std::move(rest);
-}
-
-LiveDecoder::LiveDecoder(const SegmentStatic& fixed, const LiveLimits& limits)
+LiveDecoder::LiveDecoder(const SegmentStatic& fixed, const LiveLimits& limits, StepLength length)
     : fixed_(fixed),
       limits_(limits),
+      length_(length),
       clock_({fixed.first_pair}, fixed.ticks_per_ns),
       last_pair_(fixed.first_pair),
       latest_(clock_.host_time(fixed.first_pair.ticks)) {}
 
 void LiveDecoder::take(const LivePiece& piece) {
-  if (piece.begins_chunk) threads_[piece.thread].names.clear();
+  Thread& thread = threads_[piece.thread];
+  thread.os_thread = piece.os_thread;
+  if (piece.begins_chunk) thread.names.clear();
   RecordWalk walk{piece.payload};
+  const HostTime before = std::exchange(latest_, thread.seen);
   for (Record record{}; walk.next(record);) take_record(piece.thread, record);
+  thread.seen = std::max(thread.seen, latest_);
+  latest_ = std::max(latest_, before);
 }
 
 void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
@@ -144,10 +87,11 @@ void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
       ++marks_;
       [[fallthrough]];
     case RecordType::range_start:
-    case RecordType::comm_enqueued:
       ++events_;
       static_cast<void>(saw(ticks));
       return;
+    case RecordType::comm_enqueued:
+      return enqueued(thread, record);
     case RecordType::comm_started:
       if (comm_.size() >= most_comm) comm_.clear();  // they will never finish
       comm_.try_emplace(record.word(1), saw(ticks));
@@ -155,7 +99,7 @@ void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
     case RecordType::comm_finished:
       return comm_ended(record.word(1), saw(ticks));
     case RecordType::activity:
-      return activity(record);
+      return activity(thread, record);
     case RecordType::counter:
       return counter(thread, record);
     case RecordType::clock_pair:
@@ -182,6 +126,8 @@ void LiveDecoder::take_record(std::uint32_t number, const Record& record) {
     case RecordType::comm_returned:
     case RecordType::comm_device_times:
     case RecordType::communicator:
+    case RecordType::step_sums:
+    case RecordType::thinned:
       return;  // and nothing else of what a newer version writes
   }
 }
@@ -225,7 +171,9 @@ void LiveDecoder::push(std::uint32_t number, const Record& record) {
   const auto index = step_number(number, kind, is_named ? thread.names[record.head.name] : std::string_view{});
   if (layer_of(kind)) account(number, time);
   if (index) thread.in_step = true;
-  thread.open.push_back({.kind = kind, .is_step = index.has_value(), .begin = time, .index = index.value_or(0)});
+  thread.open.push_back(
+      {.kind = kind, .is_step = index.has_value(), .begin = time, .index = index.value_or(0), .ticks = record.word(0)});
+  if (index && is_named) thread.open.back().name = thread.names[record.head.name];
 }
 
 void LiveDecoder::pop(std::uint32_t number, std::uint64_t ticks) {
@@ -237,7 +185,7 @@ void LiveDecoder::pop(std::uint32_t number, std::uint64_t ticks) {
   thread.open.pop_back();
   if (!open.is_step) return;
   thread.in_step = false;
-  if (number == step_thread_) end_step(open, time);
+  if (number == step_thread_) end_step(thread, open, ticks);
 }
 
 void LiveDecoder::number_step(Thread& thread, const Record& record) {
@@ -246,13 +194,56 @@ void LiveDecoder::number_step(Thread& thread, const Record& record) {
 }
 
 /// A negative number is that of the time behind the last step.
-void LiveDecoder::end_step(const Open& step, HostTime end) {
+void LiveDecoder::end_step(const Thread& thread, const Open& step, std::uint64_t end_ticks) {
+  const HostTime end = clock_.host_time(end_ticks);
   if (step.index < 0 || end < step.begin) return;
+  if (length_ == StepLength::to_the_next && !steps_.empty() && !steps_.back().is_followed) {
+    Ended& before = steps_.back();
+    before.is_followed = true;
+    if (before.step.index + 1 == step.index && before.step.begin < step.begin) {
+      before.step.duration = step.begin - before.step.begin;
+      before.sums.fields.window_end = step.ticks;
+    }
+  }
   ++step_count_;
-  steps_.push_back({.index = step.index, .begin = step.begin, .duration = end - step.begin});
-  unsettled_ = std::min(unsettled_ + 1, limits_.steps);
+  Ended& ended =
+      steps_.emplace_back(Ended{.step = {.index = step.index, .begin = step.begin, .duration = end - step.begin}});
+  ended.sums.kind = static_cast<std::uint8_t>(step.kind);
+  ended.sums.name = step.name;
+  ended.sums.fields.begin = step.ticks;
+  ended.sums.fields.end = ended.sums.fields.window_end = end_ticks;
+  ended.sums.fields.index = step.index;
+  ended.sums.fields.os_thread = thread.os_thread;
+  const bool is_too_much = unsettled_ == limits_.steps;
+  if (is_too_much) settle_without_sums(steps_.front());
+  if (!is_too_much) ++unsettled_;
   if (steps_.size() > limits_.steps) steps_.pop_front();
 }
+
+void LiveDecoder::enqueued(const Thread& thread, const Record& record) {
+  ++events_;
+  const HostTime time = saw(record.word(0));
+  if (length_ == StepLength::span) return;
+  CommEnqueued fields{};
+  std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
+  const bool is_announced = fields.members < thread.names.size() && !thread.names[fields.members].empty();
+  if (!is_announced && fields.group < thread.names.size()) {
+    std::uint64_t& last = last_of_library_[thread.names[fields.group]];
+    last = std::max(last, fields.ticks);
+  }
+  if (enqueued_.size() >= most_comm) {
+    complete_since_ = std::max(complete_since_, enqueued_.front().time + nanoseconds{1});
+    enqueued_.pop_front();
+  }
+  enqueued_.push_back({time, std::max<std::int64_t>(fields.bytes, 0), is_announced});
+}
+
+bool LiveDecoder::is_last_of_library(std::string_view communicator, std::uint64_t ticks) const {
+  const auto last = last_of_library_.find(communicator);
+  return last == last_of_library_.end() || last->second <= ticks;
+}
+
+std::vector<SettledStep> LiveDecoder::take_settled() { return std::exchange(settled_, {}); }
 
 /// Gives the time since the last change to the innermost span that is work, or a wait.
 void LiveDecoder::account(std::uint32_t number, HostTime until) {
@@ -262,29 +253,28 @@ void LiveDecoder::account(std::uint32_t number, HostTime until) {
                                   [](const Open& open) { return layer_of(open.kind).has_value(); });
   if (inner == thread.open.rend()) return;
   const LiveLayer layer = *layer_of(inner->kind);
-  const bool is_idle = layer == LiveLayer::data || layer == LiveLayer::wait;
-  if (is_idle && source_ != Steps::none && number != step_thread_) return;  // of a worker
-  add(layer, since, until);
+  if (is_idle(layer) && source_ != Steps::none && number != step_thread_) return;  // of a worker
+  add({since, until, layer, number});
 }
 
-void LiveDecoder::add(LiveLayer layer, HostTime begin, HostTime end) {
-  if (end <= begin) return;
+void LiveDecoder::add(const LiveStretch& stretch) {
+  if (stretch.end <= stretch.begin) return;
   if (host_.size() + device_.size() >= limits_.stretches) {
     too_many_ = true;
     return;
   }
-  host_.push_back({begin, end, layer});
+  host_.push_back(stretch);
 }
 
 void LiveDecoder::comm_ended(std::uint64_t uid, HostTime end) {
   const auto started = comm_.find(uid);
   if (started == comm_.end()) return;
-  add(LiveLayer::communication, started->second, end);
+  add({started->second, end, LiveLayer::communication});
   comm_.erase(started);
 }
 
 /// Told in nanoseconds of a clock of its own, which an anchor ties to ticks; without one it is the wall clock.
-void LiveDecoder::activity(const Record& record) {
+void LiveDecoder::activity(Thread& thread, const Record& record) {
   ++events_;
   ActivityFields fields{};
   std::memcpy(&fields, record.body.data(), std::min(sizeof fields, record.body.size()));
@@ -294,11 +284,14 @@ void LiveDecoder::activity(const Record& record) {
   const HostTime base = anchor_ ? clock_.host_time(anchor_->ticks) : HostTime{nanoseconds{last_pair_.monotonic_ns}};
   const std::int64_t base_ns = anchor_ ? anchor_->ns : last_pair_.realtime_ns;
   if (!believable(base_ns) || !believable(base.time_since_epoch().count())) return;
+  const HostTime begin = base + nanoseconds{fields.begin - base_ns};
+  const HostTime end = base + nanoseconds{fields.end - base_ns};
+  thread.seen = std::max(thread.seen, end);
   if (host_.size() + device_.size() >= limits_.stretches) {
     too_many_ = true;
     return;
   }
-  device_.push_back({base + nanoseconds{fields.begin - base_ns}, base + nanoseconds{fields.end - base_ns}, *layer});
+  device_.push_back({begin, end, *layer});
 }
 
 void LiveDecoder::counter(const Thread& thread, const Record& record) {
@@ -306,45 +299,6 @@ void LiveDecoder::counter(const Thread& thread, const Record& record) {
   if (record.head.name >= thread.names.size() || !is_memory(thread.names[record.head.name])) return;
   const auto series = memory_.try_emplace(thread.names[record.head.name], limits_.values).first;
   series->second.add(time, std::bit_cast<double>(record.word(1)));
-}
-
-// Where a device tells what it did, the host's own work is no part of the split; its idle time is.
-void LiveDecoder::settle() {
-  if (too_many_) {
-    host_.clear();
-    device_.clear();
-    unsettled_ = 0;
-    complete_since_ = latest_;
-    too_many_ = false;
-  }
-  const nanoseconds delay = has_device_ ? limits_.device_delay : limits_.host_delay;
-  const auto first = steps_.end() - static_cast<std::ptrdiff_t>(unsettled_);
-  const auto last = std::find_if(first, steps_.end(),
-                                 [&](const LiveStep& step) { return step.begin + step.duration + delay > latest_; });
-  if (first != last) {
-    std::vector<LiveStretch> stretches = device_;
-    for (const LiveStretch& stretch : host_)
-      if (!has_device_ || stretch.layer == LiveLayer::data || stretch.layer == LiveLayer::wait)
-        stretches.push_back(stretch);
-    std::vector<LiveStep> steps(first, last);
-    split_steps(steps, stretches);
-    for (LiveStep& step : steps)
-      if (step.begin < complete_since_) step.split.reset();
-    std::ranges::copy(steps, first);
-  }
-  unsettled_ = static_cast<std::size_t>(steps_.end() - last);
-  HostTime oldest = latest_;
-  if (last != steps_.end()) oldest = last->begin;
-  if (const auto thread = threads_.find(step_thread_); thread != threads_.end())
-    for (const Open& open : thread->second.open)
-      if (open.is_step) oldest = std::min(oldest, open.begin);
-  drop_old(std::min(oldest, latest_ - delay) - lookback);
-}
-
-void LiveDecoder::drop_old(HostTime oldest) {
-  const auto is_old = [oldest](const LiveStretch& stretch) { return stretch.end < oldest; };
-  std::erase_if(host_, is_old);
-  std::erase_if(device_, is_old);
 }
 
 LiveProcess LiveDecoder::process(const SegmentCounters& counters) const {
@@ -358,7 +312,7 @@ LiveProcess LiveDecoder::process(const SegmentCounters& counters) const {
   process.marks = marks_;
   process.dropped = counters.events_dropped;
   process.steps = step_count_;
-  process.last.assign(steps_.begin(), steps_.end());
+  for (const Ended& ended : steps_) process.last.push_back(ended.step);
   for (const auto& [name, series] : memory_)
     if (!series.values().empty()) process.memory.push_back({name, series.values()});
   return process;

@@ -14,6 +14,7 @@
 #include "rankscope/core/own_file.h"
 #include "rankscope/core/recording/format.h"
 #include "rankscope/core/result.h"
+#include "recording/write/seal.h"
 
 namespace rankscope::recording {
 
@@ -48,6 +49,9 @@ class ChunkSpace {
   void hand_on(ChunkHeader& chunk, std::uint32_t used);
   /// Keeps room ready ahead of the threads.
   void make_room();
+  /// Takes runs of chunks that were handed back, since their events have been thinned out, to be written to again. Some
+  /// of them: about 1 MiB in one call.
+  void take_back(SegmentHeader& header);
   /// Seals full chunks and unmaps extents that hold nothing else.
   void seal_full_chunks();
   /// In the child of a fork, which writes nothing to this file.
@@ -55,10 +59,22 @@ class ChunkSpace {
 
  private:
   struct Extent {
-    std::byte* memory = nullptr;  ///< null before it is mapped, and once it is unmapped
+    std::byte* memory = nullptr;
+    std::uint64_t begin = 0;  ///< in the file
     std::uint64_t bytes = 0;
     std::atomic<std::uint64_t> cut{0};  ///< up to here it consists of chunks
     std::atomic<Extent*> next{nullptr};
+  };
+  /// A part of an extent that is still mapped. It consists of chunks, as far as it is cut.
+  struct Mapped {
+    Extent* extent = nullptr;
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    std::shared_ptr<Extent> owner{};  ///< of a run that was taken back; the others are in the chain
+    std::vector<Stretch> unsealed{};  ///< of the extent; the rest is not looked at again
+
+    /// What is left of it between these bytes of its extent.
+    [[nodiscard]] Mapped cut_to(std::uint64_t begin, std::uint64_t end) const;
   };
   /// A place for a chunk. Nobody looks into a chunk who has not taken it, so its size stands beside it.
   struct Offer {
@@ -70,32 +86,43 @@ class ChunkSpace {
   void leave(Extent& extent);
   bool grow(std::uint64_t least);
   [[nodiscard]] int add_extent(std::unique_ptr<Extent> extent, std::uint64_t bytes, bool is_allocated);
-  [[nodiscard]] int map_more(Extent& extent, std::uint64_t bytes, bool is_allocated);
+  [[nodiscard]] int map_more(Extent& extent, const PageRun& run, bool is_allocated);
+  [[nodiscard]] static bool is_one_chunk(const Extent& extent);
+  [[nodiscard]] static std::uint64_t pieces_of(const PageRun& run);
+  static void split(const Extent& extent, std::uint64_t pieces);
+  [[nodiscard]] std::shared_ptr<Extent> map_run(const PageRun& run);
+  [[nodiscard]] bool is_usable(const PageRun& run);
   [[nodiscard]] bool add_ahead(std::unique_ptr<Extent> extent, std::uint64_t used);
   void find_new_extents();
+  [[nodiscard]] bool is_in_use(const PageRun& run);
+  void unmap_run(const PageRun& run);
   [[nodiscard]] int writable_file();
   [[nodiscard]] bool may_grow() const;
-  void offer(ChunkHeader& chunk);
-  [[nodiscard]] bool put(ChunkHeader& chunk, Offer& place);
-  [[nodiscard]] ChunkHeader* take_offered(std::uint32_t payload);
+  static constexpr std::size_t most_offered = 256;
+  struct Offers {
+    std::array<Offer, most_offered> places{};
+    std::atomic<std::uint32_t> count{0};
+  };
+  static void offer(ChunkHeader& chunk, Offers& offers);
+  [[nodiscard]] static bool put(ChunkHeader& chunk, Offers& offers, Offer& place);
+  [[nodiscard]] static ChunkHeader* take_from(Offers& offers, std::uint32_t payload);
 
   std::filesystem::path path_;
   std::uint64_t burst_bytes_;
   std::atomic<std::uint64_t>& refused_;
   std::mutex growing_;  // guards the file, its size and last_; who holds it allocates no memory of the C library
   OwnFile file_;
-  std::uint64_t file_bytes_;
-  std::atomic<Extent*> first_{nullptr};  // of a chain; none is freed earlier: a thread may still look at it
+  std::atomic<std::uint64_t> file_bytes_;  // changes under growing_ only
+  std::atomic<Extent*> first_{nullptr};    // of a chain; none is freed earlier: a thread may still look at it
   Extent* last_ = nullptr;
   std::atomic<Extent*> current_{nullptr};     // from which chunks are cut
   std::atomic<std::uint64_t> used_bytes_{0};  // of all extents
   std::atomic<std::uint64_t> usable_bytes_;   // up to here threads may let it grow before the next make_room()
   std::atomic<bool> is_full_{false};          // the file could not grow since then
-  std::vector<Extent*> mapped_;               // only seal_full_chunks() touches these two
+  std::vector<Mapped> mapped_;                // only seal_full_chunks() and take_back() touch these two
   Extent* newest_ = nullptr;
-  static constexpr std::size_t most_offered = 256;
-  std::array<Offer, most_offered> offered_{};  // rests of threads that have ended
-  std::atomic<std::uint32_t> offers_{0};
+  Offers rests_;    // of threads that have ended
+  Offers emptied_;  // chunks of runs that were taken back
 };
 
 }  // namespace rankscope::recording

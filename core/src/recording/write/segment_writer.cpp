@@ -115,6 +115,7 @@ SegmentWriter::~SegmentWriter() {
 }
 
 void SegmentWriter::refill() {
+  chunks_->take_back(*header_);
   chunks_->make_room();
   chunks_->seal_full_chunks();
 }

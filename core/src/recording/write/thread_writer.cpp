@@ -346,8 +346,7 @@ void ThreadWriter::metadata(std::string_view key, std::string_view value) {
 }
 
 // A record of the time and one number.
-void ThreadWriter::happened(RecordType type, std::uint64_t number) {
-  const std::uint64_t ticks = clock_.now();
+void ThreadWriter::happened(RecordType type, std::uint64_t number, std::uint64_t ticks) {
   std::uint8_t* at = reserve(24, pop_bytes * (depth_ + 1));
   if (at == nullptr) return drop();
   put(put(put_head(at, type, 0, 3, 0), ticks), number);
@@ -356,8 +355,7 @@ void ThreadWriter::happened(RecordType type, std::uint64_t number) {
 
 void ThreadWriter::range_end(std::uint64_t handle) { happened(RecordType::range_end, handle); }
 
-void ThreadWriter::comm_enqueued(const Collective& from) {
-  const std::uint64_t ticks = clock_.now();
+void ThreadWriter::comm_enqueued(const Collective& from, std::uint64_t ticks) {
   const std::uint32_t bytes = sizeof(RecordHead) + sizeof(CommEnqueued);
   const std::uint32_t reserved = pop_bytes * (depth_ + 1);
   const std::uint32_t all =
@@ -383,8 +381,7 @@ void ThreadWriter::comm_started(std::uint64_t uid) { happened(RecordType::comm_s
 
 void ThreadWriter::comm_finished(std::uint64_t uid) { happened(RecordType::comm_finished, uid); }
 
-void ThreadWriter::clock_pair() {
-  const ClockPair pair = clock_.pair();
+void ThreadWriter::clock_pair(const ClockPair& pair) {
   std::uint8_t* at = reserve(32, pop_bytes * (depth_ + 1));
   if (at == nullptr) return drop();
   at = put(put_head(at, RecordType::clock_pair, 0, 4, 0), pair.ticks);

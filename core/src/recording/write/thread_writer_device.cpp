@@ -114,6 +114,22 @@ void ThreadWriter::comm_device_times(std::uint64_t uid, std::int64_t begin, std:
   commit(32);
 }
 
+void ThreadWriter::step_sums(SpanKind kind, std::string_view name, const StepSumsFields& fields) {
+  described({RecordType::step_sums, static_cast<std::uint8_t>(kind), name, &fields, sizeof fields, {}});
+}
+
+void ThreadWriter::thinned(const ThinnedFields& fields) {
+  constexpr std::uint32_t bytes = sizeof(RecordHead) + sizeof fields;
+  std::uint8_t* const at = reserve(bytes, pop_bytes * (depth_ + 1));
+  if (at == nullptr) return drop();
+  std::memcpy(put_head(at, RecordType::thinned, 0, bytes / 8, 0), &fields, sizeof fields);
+  commit(bytes);
+}
+
+void ThreadWriter::thread_name(std::string_view name, std::uint8_t code, std::int64_t os_thread) {
+  plain(RecordType::thread_name, code, name, clock_.now(), static_cast<std::uint64_t>(os_thread), 3);
+}
+
 void ThreadWriter::communicator(std::string_view name, std::uint32_t ranks, std::int32_t rank) {
   plain(RecordType::communicator, 0, name, std::uint64_t{ranks} | std::uint64_t{static_cast<std::uint32_t>(rank)} << 32,
         0, 2);

@@ -44,6 +44,13 @@ QString cut_text(std::uint8_t flags) {
   return end ? DetailsModel::tr("still running when the recording ended, or its end was lost") : QString{};
 }
 
+/// Two digits after the point would be 0.00 for an event that is far shorter.
+QString times_text(double ratio) {
+  constexpr double least = 0.01;
+  return ratio < least ? DetailsModel::tr("; this event takes less than 0.01× as long")
+                       : DetailsModel::tr("; this event takes %1× as long").arg(ratio, 0, 'f', 2);
+}
+
 }  // namespace
 
 DetailsModel::DetailsModel(Session& session, QObject* parent)
@@ -133,10 +140,34 @@ void DetailsModel::add_times(const Run& run, SpanId id) {
     add(tr("Step"), QString::number(step->index));
   add(tr("Start"), tr("%1 after the start of the run").arg(moment_text(run, span.time.begin)));
   add(tr("Duration"), time_text(span.time.length()));
+  add_copy_speed(run, id);
   add_other_ranks(run, id);
   if (const nanoseconds own = self_time(run, id); own != span.time.length())
     add(tr("Self time"), tr("%1; the rest is in nested events").arg(time_text(own)));
   if (span.flags != 0) add(tr("Cut"), cut_text(span.flags));
+}
+
+void DetailsModel::add_copy_speed(const Run& run, SpanId id) {
+  const Span& span = run.span(id);
+  const std::int64_t ns = span.time.length().count();
+  if (span.kind != SpanKind::memory || ns <= 0) return;
+  for (const Attribute& attribute : run.attributes_of(id)) {
+    const bool is_size = run.text(attribute.key) == "bytes" && attribute.value.kind == AttributeKind::number;
+    if (!is_size || attribute.value.number < 0) continue;
+    const double per_second = 1e9 * static_cast<double>(attribute.value.number) / static_cast<double>(ns);
+    return add(tr("Speed"), counter_text("copied_bytes_per_second", per_second));
+  }
+}
+
+void DetailsModel::add_bus_bandwidth(const Run& run, const Collective& part) {
+  const auto& report = session_.report();
+  if (report == nullptr || !report->collectives || !part.group.is_set()) return;
+  const std::string_view group = run.text(run.groups()[part.group.index()].name);
+  for (const analyzer::GroupRow& row : report->collectives->groups) {
+    if (row.group != group || row.op != run.text(part.op) || !row.busbw_gbps) continue;
+    return add(tr("Bus bandwidth"),
+               tr("%1 GB/s, mean of all %2 calls in this group").arg(*row.busbw_gbps, 0, 'f', 2).arg(qt_text(row.op)));
+  }
 }
 
 /// How long the same took elsewhere in the step.
@@ -149,9 +180,7 @@ void DetailsModel::add_other_ranks(const Run& run, SpanId id) {
   const nanoseconds median{rankscope::median(others)};
   QString text = tr("median %1 (%2)").arg(time_text(median), qt_text(counted(others.size(), "rank")));
   if (median > nanoseconds{0})
-    text += tr("; this event takes %1× as long")
-                .arg(static_cast<double>(run.span(id).time.length().count()) / static_cast<double>(median.count()), 0,
-                     'f', 2);
+    text += times_text(static_cast<double>(run.span(id).time.length().count()) / static_cast<double>(median.count()));
   add(tr("On other ranks"), text);
 }
 
@@ -166,6 +195,7 @@ void DetailsModel::add_operation(const Run& run, const Span& span) {
   }
   if (part.sequence >= 0) add(tr("Sequence"), QString::number(part.sequence));
   if (part.bytes >= 0) add(tr("Bytes"), qt_text(format("{} ({})", part.bytes, analyzer::bytes_text(part.bytes))));
+  add_bus_bandwidth(run, part);
   if (part.dtype.is_set() && !run.text(part.dtype).empty()) add(tr("Element type"), qt_text(run.text(part.dtype)));
   if (part.peer >= 0) add(tr("Root or peer"), qt_text(format("rank {}", part.peer)));
   if (part.enqueued != RunTime{} && part.enqueued < span.time.begin)
@@ -248,9 +278,9 @@ void DetailsModel::add_sums(const RangeAnswer& sums) {
   analyzer::TimeSplit all{};
   for (const RankTimes& one : sums.ranks) all += one.split;
   const std::array parts{std::pair{tr("Compute"), all.compute_ns},
-                         std::pair{tr("Transfer"), all.exposed_transfer_ns},
-                         std::pair{tr("Waiting"), all.exposed_wait_ns},
-                         std::pair{tr("Unknown"),  // as the columns of the statistics
+                         std::pair{tr("Communication (transfer)"), all.exposed_transfer_ns},
+                         std::pair{tr("Communication (wait)"), all.exposed_wait_ns},
+                         std::pair{tr("Communication (not split)"),  // as the columns of the statistics
                                    all.exposed_comm_ns - all.exposed_wait_ns - all.exposed_transfer_ns},
                          std::pair{tr("Copies"), all.memory_ns},
                          std::pair{tr("Idle"), all.idle_ns}};

@@ -7,8 +7,15 @@
 namespace rankscope::gui {
 namespace {
 
+/// Its name at the left, as "rank 2" of the map of ranks and steps; a mere number is none.
+QString name_of_row(const QAbstractItemModel& model, int row) {
+  const QVariant name = model.headerData(row, Qt::Vertical, Qt::DisplayRole);
+  return name.typeId() == QMetaType::QString ? name.toString() : QString{};
+}
+
 QString row_text(const QAbstractItemModel& model, int row) {
   QStringList cells;
+  if (const QString name = name_of_row(model, row); !name.isEmpty()) cells.push_back(name);
   for (int column = 0; column < model.columnCount(); ++column)
     cells.push_back(model.index(row, column).data(Qt::DisplayRole).toString().simplified());
   return cells.join(QLatin1Char{'\t'}) + QLatin1Char{'\n'};
@@ -18,6 +25,7 @@ QString row_text(const QAbstractItemModel& model, int row) {
 
 QString table_text(const QAbstractItemModel& model, const QModelIndexList& rows) {
   QStringList names;
+  if (!name_of_row(model, 0).isEmpty()) names.push_back(QString{});
   for (int column = 0; column < model.columnCount(); ++column)
     names.push_back(model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString());
   QString text = names.join(QLatin1Char{'\t'}) + QLatin1Char{'\n'};

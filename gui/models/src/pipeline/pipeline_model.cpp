@@ -234,8 +234,7 @@ QString PipelineModel::why_empty() const {
   if (shown() != nullptr) return {};
   const auto& report = session_.report();
   if (report == nullptr)
-    return session_.run() == nullptr ? tr("Open a recording to see the schedule of its pipeline.")
-                                     : tr("The report is being generated.");
+    return session_.run() == nullptr ? tr("Open a recording to see the schedule of its pipeline.") : tr("Analyzing...");
   if (section() == nullptr) return tr("There is no schedule to show.\n%1").arg(qt_text(report->pipeline.error().why));
   if (section()->clocks_refused) return tr("The schedule cannot be drawn: %1.").arg(qt_text(section()->why_not_drawn));
   if (all_ == nullptr) return tr("Reading...");

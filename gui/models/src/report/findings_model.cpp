@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/median.h"
 #include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/report/verdict_words.h"
 
 namespace rankscope::gui {
 namespace {
@@ -30,14 +30,6 @@ std::optional<std::int64_t> median_step(const analyzer::Report& report) {
   std::vector<std::int64_t> lengths_ns;
   for (const analyzer::Step& step : steps) lengths_ns.push_back(step.wall_ns);
   return steps[median_row(lengths_ns)].index;
-}
-
-/// The sentences of the text report, and how the next recording gets steps where this one has none.
-QString verdict_text(const analyzer::Report& report) {
-  QStringList sentences;
-  for (const std::string& sentence : analyzer::verdict_sentences(report)) sentences.push_back(qt_text(sentence));
-  if (!report.steps) sentences.push_back(qt_text(analyzer::remedy_for(report, analyzer::section_id::steps)));
-  return sentences.join(QLatin1Char{' '});
 }
 
 }  // namespace
@@ -84,11 +76,15 @@ QString FindingsModel::why_empty() const {
   if (!rows_.empty()) return {};
   const auto& report = session_.report();
   if (report == nullptr) return session_.why_no_report(tr("Open a recording to see its findings."));
-  return verdict_text(*report);
+  return brief_verdict(*report);
 }
 
 QString FindingsModel::note() const {
-  return rows_.empty() || session_.report() == nullptr ? QString{} : verdict_text(*session_.report());
+  return rows_.empty() || session_.report() == nullptr ? QString{} : brief_verdict(*session_.report());
+}
+
+QString FindingsModel::whole_note() const {
+  return session_.report() == nullptr ? QString{} : whole_verdict(*session_.report());
 }
 
 void FindingsModel::go_to(int row) {

@@ -1,6 +1,7 @@
 #include "rankscope/gui/models/report/step_map_model.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
@@ -51,7 +52,16 @@ void StepMapModel::reload() {
   beginResetModel();
   const auto& report = session_.report();
   lateness_ = report == nullptr ? Lateness{} : lateness_of(*report);
+  find_widest();
   endResetModel();
+}
+
+/// Both signs are equally wide, so the difference of most digits has it.
+void StepMapModel::find_widest() {
+  std::int64_t most = 0;
+  for (const auto& here : lateness_.cells)
+    if (here) most = std::max<std::int64_t>(most, std::llabs(difference_ns(*here)));
+  widest_ = signed_ms(-most);
 }
 
 void StepMapModel::note_visible() {
@@ -63,6 +73,7 @@ void StepMapModel::set_measure(Measure measure) {
   if (measure_ == measure) return;
   beginResetModel();
   measure_ = measure;
+  find_widest();
   endResetModel();
 }
 
@@ -109,6 +120,8 @@ QVariant StepMapModel::data(const QModelIndex& index, int role) const {
       return shade_of(share);
     case share_role:
       return share;
+    case widest_role:
+      return widest_;
     case visible_role:
       return !intersect(here->window, session_.visible()).empty();
     default:

@@ -55,12 +55,24 @@ void go_to_moment(Session& session, RankId rank, RunTime moment, StringId name) 
   Q_EMIT session.spanRevealRequested(*span);  // the zoom stays, even if the span is far longer
 }
 
+std::span<const analyzer::StepWindow> steps_of(const analyzer::Report* report, RankId rank) {
+  if (report == nullptr || !report->steps) return {};
+  const auto found = std::ranges::equal_range(report->steps->windows, rank, {}, &analyzer::StepWindow::rank);
+  return {found.begin(), found.end()};
+}
+
+Area area_of_step(const Run& run, const analyzer::StepWindow& step) {
+  Area area{step.window, {}};
+  for (const Lane& lane : run.lanes())
+    if (lane.rank == step.rank) area.lanes.push_back(run.id_of(lane));
+  return area;
+}
+
 const analyzer::StepWindow* step_at(const analyzer::Report* report, RankId rank, RunTime moment) {
-  if (report == nullptr || !report->steps) return nullptr;
-  const auto& windows = report->steps->windows;
-  const auto found = std::ranges::find_if(
-      windows, [&](const analyzer::StepWindow& step) { return step.rank == rank && step.window.contains(moment); });
-  return found == windows.end() ? nullptr : &*found;
+  const auto steps = steps_of(report, rank);
+  const auto found =
+      std::ranges::find_if(steps, [&](const analyzer::StepWindow& step) { return step.window.contains(moment); });
+  return found == steps.end() ? nullptr : &*found;
 }
 
 QString no_steps_text(const analyzer::Report& report) {
@@ -68,6 +80,20 @@ QString no_steps_text(const analyzer::Report& report) {
   const QString why = qt_text(report.steps.error().why);
   return QObject::tr("Steps are not known: %1. %2")
       .arg(why, qt_text(analyzer::remedy_for(report, analyzer::section_id::steps)));
+}
+
+void show_steps(Session& session) {
+  const auto& report = session.report();
+  if (report == nullptr || !report->steps || report->steps->clocks_refused || report->steps->steps.empty()) return;
+  if (session.visible() != session.extent()) return;
+  TimeRange steps = report->steps->steps.front().time;
+  for (const analyzer::Step& step : report->steps->steps)
+    steps = {std::min(steps.begin, step.time.begin), std::max(steps.end, step.time.end)};
+  constexpr double nearly_all = 0.9;
+  const auto length = [](TimeRange time) { return static_cast<double>(time.length().count()); };
+  if (steps.empty() || length(steps) > nearly_all * length(session.extent())) return;
+  const nanoseconds margin = steps.length() / 50;
+  session.set_visible({steps.begin - margin, steps.end + margin});
 }
 
 QString why_not_at(const Session& session, nanoseconds since_begin) {

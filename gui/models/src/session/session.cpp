@@ -22,6 +22,16 @@ TimeRange clamped(TimeRange range, TimeRange all, nanoseconds room) {
   return {begin, begin + length};
 }
 
+/// Takes what is in the list out of it, and appends what is not.
+template <class Item>
+void toggle(std::vector<Item>& list, Item item) {
+  const auto found = std::ranges::find(list, item);
+  if (found == list.end())
+    list.push_back(item);
+  else
+    list.erase(found);
+}
+
 }  // namespace
 
 Session::Session(QObject* parent) : QObject(parent) {
@@ -66,7 +76,7 @@ QString Session::why_no_report(const QString& nothing_open) const {
     case LoadState::reading:
       return tr("Another recording is being read.");
     case LoadState::analyzing:
-      return tr("The report is being generated.");
+      return tr("Analyzing...");
     case LoadState::nothing:
     case LoadState::ready:
       break;
@@ -82,6 +92,7 @@ void Session::take_run(std::shared_ptr<const Run> run) {
   const bool had_finding = std::exchange(finding_, std::nullopt).has_value();
   area_.reset();
   pinned_.clear();
+  pinned_counters_.clear();
   filter_ = {};
   visible_ = extent();
   set_state(LoadState::analyzing);
@@ -150,11 +161,12 @@ void Session::set_visible(TimeRange range) {
 }
 
 void Session::toggle_pin(LaneId lane) {
-  const auto found = std::ranges::find(pinned_, lane);
-  if (found == pinned_.end())
-    pinned_.push_back(lane);
-  else
-    pinned_.erase(found);
+  toggle(pinned_, lane);
+  Q_EMIT pinsChanged();
+}
+
+void Session::toggle_counter_pin(std::uint32_t counter) {
+  toggle(pinned_counters_, counter);
   Q_EMIT pinsChanged();
 }
 

@@ -92,17 +92,19 @@ QString Statistics::caption() const {
 }
 
 RankTimesModel::RankTimesModel(const Statistics& statistics, QObject* parent)
-    : TableModel(
-          {{tr("Rank")},
-           {tr("Compute"), tr("Compute time, whatever else runs at the same time"), Align::right},
-           {tr("Transfer"), tr("Communication that moves data and is not hidden by compute"), Align::right},
-           {tr("Waiting"), tr("Waiting for other ranks in communication, not hidden by compute"), Align::right},
-           {tr("Unknown"), tr("Exposed communication that cannot be split into wait and transfer"), Align::right},
-           {tr("Copies"), tr("Copies on the device while nothing else runs on it"), Align::right},
-           {tr("Idle"), tr("The rest of the range, in which nothing runs"), Align::right},
-           {tr("All"), tr("The whole range: the sum of the columns to the left"), Align::right},
-           {tr("Hidden"), tr("Share of the communication time that is hidden by compute"), Align::right}},
-          parent),
+    : TableModel({{tr("Rank")},
+                  {tr("Compute"), tr("Compute time, whatever else runs at the same time"), Align::right},
+                  {tr("Communication (transfer)"), tr("Communication that moves data and is not hidden by compute"),
+                   Align::right},
+                  {tr("Communication (wait)"), tr("Waiting for other ranks in communication, not hidden by compute"),
+                   Align::right},
+                  {tr("Communication (not split)"),
+                   tr("Exposed communication that cannot be split into wait and transfer"), Align::right},
+                  {tr("Copies"), tr("Copies on the device while nothing else runs on it"), Align::right},
+                  {tr("Idle"), tr("The rest of the range, in which nothing runs"), Align::right},
+                  {tr("All"), tr("The whole range: the sum of the columns to the left"), Align::right},
+                  {tr("Hidden"), tr("Share of the communication time that is hidden by compute"), Align::right}},
+                 parent),
       statistics_(statistics) {
   connect(&statistics, &Statistics::changed, this, [this] {
     beginResetModel();

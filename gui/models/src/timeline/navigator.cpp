@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/report/findings_model.h"
+#include "rankscope/gui/models/session/moments.h"
 #include "rankscope/gui/models/timeline/flows.h"
 
 namespace rankscope::gui {
@@ -25,6 +27,18 @@ std::string in_lower_case(std::string_view text) {
   return lower;
 }
 
+/// "0, 2, 3", of many the first ones.
+QString numbers_text(const std::set<RankId>& ranks) {
+  constexpr std::size_t most = 8;
+  QStringList numbers;
+  for (const RankId rank : ranks) {
+    if (static_cast<std::size_t>(numbers.size()) == most) break;
+    numbers.push_back(QString::number(rank.value));
+  }
+  const QString text = numbers.join(QStringLiteral(", "));
+  return ranks.size() <= most ? text : Navigator::tr("%1 and %2 more").arg(text).arg(ranks.size() - most);
+}
+
 }  // namespace
 
 Navigator::Navigator(Session& session, const TimelineModel& model, QObject* parent)
@@ -37,6 +51,7 @@ Navigator::Navigator(Session& session, const TimelineModel& model, QObject* pare
     find_lit();
   });
   connect(&session, &Session::filterChanged, this, &Navigator::find_lit);
+  connect(&session, &Session::runChanged, this, &Navigator::find_hits);  // at other times
 }
 
 void Navigator::move_to(TimeRange range, std::string_view kind) {
@@ -206,18 +221,43 @@ std::optional<RankId> Navigator::show_critical_path() {
     return std::nullopt;
   }
   const auto& path = *report->critical_path;
+  const auto& chosen = session_.filter().ranks;
+  std::vector<analyzer::PathStretch> drawn = path.drawn;
+  std::set<RankId> left_out;
+  std::erase_if(drawn, [&](const analyzer::PathStretch& one) {
+    const bool is_left_out = !chosen.empty() && std::ranges::find(chosen, one.rank) == chosen.end();
+    if (is_left_out) left_out.insert(one.rank);
+    return is_left_out;
+  });
+  if (drawn.empty()) {
+    Q_EMIT said(tr("The critical path is only on ranks that are not shown: %1.").arg(numbers_text(left_out)));
+    return std::nullopt;
+  }
   const auto begin_of = [](const analyzer::PathStretch& one) { return one.time.begin; };
   const auto end_of = [](const analyzer::PathStretch& one) { return one.time.end; };
   const auto seen = [this](const analyzer::PathStretch& one) {
     return !intersect(one.time, session_.visible()).empty();
   };
-  if (!std::ranges::any_of(path.drawn, seen))
-    show(with_margin(
-        {std::ranges::min(path.drawn, {}, begin_of).time.begin, std::ranges::max(path.drawn, {}, end_of).time.end}));
-  if (!path.whole_recording) Q_EMIT said(tr("The critical path of step %1 is shown.").arg(path.drawn_step));
+  if (!std::ranges::any_of(drawn, seen))
+    show(with_margin({std::ranges::min(drawn, {}, begin_of).time.begin, std::ranges::max(drawn, {}, end_of).time.end}));
+  QString sentence = path.whole_recording ? tr("The critical path is shown.")
+                                          : tr("The critical path of step %1 is shown.").arg(path.drawn_step);
+  if (!left_out.empty())
+    sentence += tr(" Parts of it are on ranks that are not shown: %1.").arg(numbers_text(left_out));
+  Q_EMIT said(sentence);
   std::map<RankId, nanoseconds> on;
-  for (const analyzer::PathStretch& one : path.drawn) on[one.rank] += one.time.length();
+  for (const analyzer::PathStretch& one : drawn) on[one.rank] += one.time.length();
   return std::ranges::max_element(on, {}, &std::pair<const RankId, nanoseconds>::second)->first;
+}
+
+void Navigator::select_step() {
+  if (!has_run()) return;
+  const RankId rank = rank_here();
+  const auto* const step = step_at(facts()->report.get(), rank, here());
+  if (step == nullptr)
+    return Q_EMIT said(rank.is_set() ? tr("Rank %1 has no step at this time.").arg(rank.value)
+                                     : tr("There is no step at this time."));
+  session_.select_area(area_of_step(*session_.run(), *step));
 }
 
 void Navigator::select_all() {
@@ -299,12 +339,17 @@ void Navigator::next_mark(Direction direction) {
   if (best == nullptr)
     return Q_EMIT said(direction == Direction::forward ? tr("There is no later mark.")
                                                        : tr("There is no earlier mark."));
-  best->time.length() > session_.visible().length() / 2 ? show(with_margin(best->time)) : centre(middle_of(best->time));
-  mark_place_ = {middle_of(best->time), session_.visible()};
-  say_mark(*best);
+  show_mark(*best);
 }
 
-void Navigator::say_mark(const TimeMark& mark) {
+void Navigator::go_to_mark(std::size_t place) {
+  if (place < marks_.size()) show_mark(marks_[place]);
+}
+
+void Navigator::show_mark(const TimeMark& mark) {
+  const RunTime middle = mark.time.begin + mark.time.length() / 2;
+  mark.time.length() > session_.visible().length() / 2 ? show(with_margin(mark.time)) : centre(middle);
+  mark_place_ = {middle, session_.visible()};
   const QString place = time_text(mark.time.begin - session_.extent().begin);
   Q_EMIT said(mark.note.empty() ? tr("Mark at %1.").arg(place) : tr("Mark at %1: %2").arg(place, qt_text(mark.note)));
 }
@@ -320,36 +365,22 @@ void Navigator::find_lit() {
       (*lit)[id] = in_lower_case(strings.text(StringId{id})).find(wanted) != std::string::npos;
   }
   lit_ = std::move(lit);
+  find_hits();
   Q_EMIT litChanged();
 }
 
-void RangeHistory::leave(TimeRange from, std::string_view kind) {
-  ahead_.clear();
-  const bool goes_on = !kind.empty() && kind == kind_;
-  kind_ = kind;
-  if (goes_on || (!behind_.empty() && behind_.back() == from)) return;
-  if (behind_.size() == most) behind_.erase(behind_.begin());
-  behind_.push_back(from);
+void Navigator::find_hits() {
+  hits_.reset();
+  hits_job_.cancel();
+  if (lit_ == nullptr) return;
+  hits_job_.start([this, run = session_.run(), lit = lit_](const std::stop_token& stop) -> LatestJob::Delivery {
+    auto times = hit_times(*run, *lit, stop);
+    if (!times) return {};
+    return [this, hits = std::make_shared<const HitTimes>(*std::move(times))] {
+      hits_ = hits;
+      Q_EMIT litChanged();
+    };
+  });
 }
-
-std::optional<TimeRange> RangeHistory::back(TimeRange from) {
-  kind_ = {};
-  if (behind_.empty()) return std::nullopt;
-  const TimeRange to = behind_.back();
-  behind_.pop_back();
-  ahead_.push_back(from);
-  return to;
-}
-
-std::optional<TimeRange> RangeHistory::forward(TimeRange from) {
-  kind_ = {};
-  if (ahead_.empty()) return std::nullopt;
-  const TimeRange to = ahead_.back();
-  ahead_.pop_back();
-  behind_.push_back(from);
-  return to;
-}
-
-void RangeHistory::clear() { *this = {}; }
 
 }  // namespace rankscope::gui

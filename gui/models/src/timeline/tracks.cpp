@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/timeline/lane_names.h"
 
 namespace rankscope::gui {
 namespace {
@@ -17,6 +20,27 @@ constexpr double header_height = 20;
 constexpr double counter_height = 30;
 constexpr double gap = 3;
 constexpr std::uint32_t most_rows = 64;  // Python stacks of real traces are about 40 deep
+constexpr std::uint32_t few_rows = 8;    // of a thread, at first, where it would push an accelerator out of sight
+
+bool has_in_any_case(std::string_view text, std::string_view wanted) {
+  const auto lower = [](char letter) { return std::tolower(static_cast<unsigned char>(letter)); };
+  return wanted.empty() || !std::ranges::search(text, wanted, {}, lower, lower).empty();
+}
+
+/// From top to bottom: what the accelerator does, then what the host does.
+int place_beside_accelerator(LaneKind kind) {
+  switch (kind) {
+    case LaneKind::stream:
+      return 0;
+    case LaneKind::annotation:
+      return 1;
+    case LaneKind::comm:
+      return 2;
+    case LaneKind::thread:
+      break;
+  }
+  return 3;
+}
 
 /// How busy, how full, how hot: what else was sampled would push the ranks apart. Exports have it, the report some.
 constexpr std::array shown_counters{"busy",
@@ -48,7 +72,8 @@ class Maker {
         run_(lod.run()),
         options_(options),
         ranks_(options.ranks.begin(), options.ranks.end()),
-        counters_(run_.processes().size()) {
+        counters_(run_.processes().size()),
+        accelerators_(accelerators_of(run_)) {
     for (std::uint32_t counter = 0; counter < run_.counters().size(); ++counter)
       if (is_shown(run_.text(run_.counters()[counter].name)))
         counters_[run_.counters()[counter].process].push_back(counter);
@@ -56,6 +81,7 @@ class Maker {
 
   TrackList make() {
     for (const LaneId lane : options_.pinned) add_pinned(lane);
+    for (const std::uint32_t counter : options_.pinned_counters) add_pinned_counter(counter);
     list_.pinned_height = y_;
     y_ = 0;
     const std::vector<Host> hosts = hosts_in_order();
@@ -63,6 +89,8 @@ class Maker {
       if (hosts.size() > 1 && !add_host(host.name)) continue;
       for (const std::uint32_t row : host.processes) add_process(row, hosts.size() > 1 ? 1 : 0);
     }
+    if (joined_.size() == 1) add_process(joined_.front(), 0);
+    if (joined_.size() > 1) add_joined();
     list_.height = y_;
     return std::move(list_);
   }
@@ -73,13 +101,43 @@ class Maker {
     std::vector<std::uint32_t> processes;  // those that are not filtered out
   };
 
+  /// Rows of Run::processes(): ranks that are to stand above all others, then the rest.
+  std::vector<std::uint32_t> processes_in_order() const {
+    std::vector<std::uint32_t> rows(run_.processes().size());
+    std::iota(rows.begin(), rows.end(), 0U);
+    if (!options_.first_ranks.empty())
+      std::ranges::stable_sort(rows, {}, [this](std::uint32_t row) {
+        return std::ranges::find(options_.first_ranks, run_.processes()[row].rank);
+      });
+    return rows;
+  }
+
+  /// The first of them stands for all.
+  void add_joined() {
+    const std::uint32_t row = joined_.front();
+    Track head;
+    head.kind = TrackKind::rank;
+    head.process = row;
+    head.rank = run_.processes()[row].rank;
+    head.others = joined_.size() - 1;
+    head.folded = true;
+    head.name = format("{} and {}", process_name(run_.processes()[row]), counted(head.others, "other"));
+    head.full_name = head.name;
+    stand_in(head, lanes_of(row));
+    add(std::move(head), header_height);
+  }
+
   /// By the first process of each.
-  std::vector<Host> hosts_in_order() const {
+  std::vector<Host> hosts_in_order() {
     std::vector<Host> hosts;
     std::map<StringId, std::size_t> places;
-    for (std::uint32_t row = 0; row < run_.processes().size(); ++row) {
+    for (const std::uint32_t row : processes_in_order()) {
       const Process& process = run_.processes()[row];
       if (!ranks_.empty() && !ranks_.contains(process.rank)) continue;
+      if (options_.joins(process.rank)) {
+        joined_.push_back(row);
+        continue;
+      }
       const auto [place, is_new] = places.try_emplace(process.host, hosts.size());
       if (is_new) hosts.push_back({process.host, {}});
       hosts[place->second].processes.push_back(row);
@@ -118,13 +176,34 @@ class Maker {
     std::vector<LaneId> lanes;
     for (const Lane& lane : std::ranges::equal_range(run_.lanes(), row, {}, &Lane::process))
       if (lane.span_count > 0) lanes.push_back(run_.id_of(lane));
-    std::ranges::stable_sort(lanes, [this](LaneId a, LaneId b) {
+    const bool accelerated = has_streams(lanes);
+    std::ranges::stable_sort(lanes, [&](LaneId a, LaneId b) {
       const Lane& left = run_.lane(a);
       const Lane& right = run_.lane(b);
-      if (left.kind != right.kind) return left.kind < right.kind;
+      if (left.kind != right.kind)
+        return accelerated ? place_beside_accelerator(left.kind) < place_beside_accelerator(right.kind)
+                           : left.kind < right.kind;
       return comes_before(run_.text(left.name), run_.text(right.name));
     });
+    if (const auto chosen = options_.order.find(row); chosen != options_.order.end())
+      std::ranges::stable_sort(lanes, {}, [&](LaneId lane) { return std::ranges::find(chosen->second, lane); });
     return lanes;
+  }
+
+  bool has_streams(const std::vector<LaneId>& lanes) const {
+    return std::ranges::any_of(lanes, [this](LaneId lane) { return run_.lane(lane).kind == LaneKind::stream; });
+  }
+
+  bool is_wanted(LaneId id) const {
+    const Lane& lane = run_.lane(id);
+    return !options_.hidden_lanes.contains(id) && (has_in_any_case(run_.text(lane.name), options_.lanes) ||
+                                                   has_in_any_case(lane_title(run_, lane), options_.lanes));
+  }
+
+  bool is_wanted(std::uint32_t counter) const {
+    const std::string_view name = run_.text(run_.counters()[counter].name);
+    return !options_.hidden_counters.contains(counter) &&
+           (has_in_any_case(name, options_.lanes) || has_in_any_case(counter_title(name), options_.lanes));
   }
 
   void add_process(std::uint32_t row, int indent) {
@@ -136,6 +215,7 @@ class Maker {
     head.rank = process.rank;
     head.indent = indent;
     head.name = head.full_name = process_name(process);
+    head.note = accelerators_[row];
     head.folded = options_.folded_processes.contains(row);
     if (head.folded) stand_in(head, lanes);
     const bool folded = head.folded;
@@ -143,11 +223,41 @@ class Maker {
     if (folded) return;
     head.indent = indent + 1;
     if (process.rank.is_set()) add_steps(head);
-    for (const LaneId lane : lanes) add_lane(lane, indent + 1, false);
-    for (const std::uint32_t counter : counters_[row]) add_counter(head, counter);
+    const std::uint32_t rows_of_threads = has_streams(lanes) ? few_rows : most_rows;
+    for (const LaneId lane : lanes)
+      if (is_wanted(lane)) add_lane(lane, indent + 1, rows_of_threads);
+    add_counters(head);
   }
 
-  /// A stream before a thread, and of these the row with most spans.
+  /// Those of the host have a head of their own, which is folded at first: many are flat.
+  void add_counters(Track head) {
+    head.note.clear();
+    std::vector<std::uint32_t> of_host;
+    for (const std::uint32_t counter : counters_[head.process]) {
+      if (!is_wanted(counter)) continue;
+      if (is_of_host(run_.text(run_.counters()[counter].name)))
+        of_host.push_back(counter);
+      else
+        add_counter(head, counter);
+    }
+    const bool found = !options_.lanes.empty();  // what is looked for is shown
+    if (of_host.size() > 1 && !found) {
+      Track track = head;
+      track.kind = TrackKind::counters;
+      track.lane = {};
+      track.name = format("{} of the host", counted(of_host.size(), "counter"));
+      track.full_name += " / " + track.name;
+      track.folded = !options_.unfolded_counters.contains(head.process);
+      const bool folded = track.folded;
+      add(std::move(track), header_height);
+      if (folded) return;
+      ++head.indent;
+    }
+    for (const std::uint32_t counter : of_host) add_counter(head, counter);
+  }
+
+  /// A stream before a thread, and of these the row with most spans; beside it the lane on which most communication
+  /// runs.
   void stand_in(Track& head, const std::vector<LaneId>& lanes) const {
     const auto weight = [this](LaneId id) {
       const Lane& lane = run_.lane(id);
@@ -156,43 +266,82 @@ class Maker {
     const auto best = std::ranges::max_element(lanes, {}, weight);
     if (best == lanes.end()) return;
     head.lane = *best;
-    const auto& rows = lod_.lane(*best).rows;
-    head.first_row = static_cast<std::uint32_t>(
+    head.first_row = fullest_row(*best);
+    std::uint32_t most = 0;
+    for (const LaneId id : lanes) {
+      const Lane& lane = run_.lane(id);
+      const bool communicates = lane.kind == LaneKind::comm || is_of_communication(run_, lane);
+      if (id == head.lane || !communicates || lane.span_count <= most) continue;
+      most = lane.span_count;
+      head.comm_lane = id;
+      head.comm_row = fullest_row(id);
+    }
+  }
+
+  std::uint32_t fullest_row(LaneId lane) const {
+    const auto& rows = lod_.lane(lane).rows;
+    return static_cast<std::uint32_t>(
         std::ranges::max_element(rows, {}, [](const lod::RowLod& one) { return one.size(); }) - rows.begin());
   }
 
   void add_steps(Track track) {
     track.kind = TrackKind::steps;
+    track.note.clear();
     track.name = "steps";
     track.full_name += " / steps";
     track.lane = {};
     add(std::move(track), options_.row_height);
   }
 
-  void add_lane(LaneId id, int indent, bool pinned) {
+  void add_lane(LaneId id, int indent, std::uint32_t rows_of_threads) { add(lane_track(id, indent, rows_of_threads)); }
+
+  void add_pinned(LaneId id) {
+    Track track = lane_track(id, 0, few_rows);
+    track.pinned = true;
+    add(std::move(track));
+  }
+
+  void add_pinned_counter(std::uint32_t counter) {
+    Track track;
+    track.rank = run_.counters()[counter].rank;
+    track.process = run_.counters()[counter].process;
+    track.full_name = process_name(run_.processes()[track.process]);
+    track.pinned = true;
+    add_counter(std::move(track), counter);
+  }
+
+  Track lane_track(LaneId id, int indent, std::uint32_t rows_of_threads) const {
     const Lane& lane = run_.lane(id);
     Track track;
     track.rank = lane.rank;
     track.process = lane.process;
     track.lane = id;
-    track.pinned = pinned;
     track.indent = indent;
-    track.name = run_.text(lane.name);
-    if (track.name.empty()) track.name = format("{} {}", rankscope::name_of(lane.kind), lane.number);
+    track.name = lane_title(run_, lane);
     track.full_name = format("{} / {}", process_name(run_.processes()[lane.process]), track.name);
     const auto depth = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(lod_.lane(id).rows.size()));
-    track.rows = std::min(depth, most_rows);
+    const std::uint32_t drawable = std::min(depth, most_rows);
+    const auto chosen = options_.lane_rows.find(id);
+    const std::uint32_t at_first = lane.kind == LaneKind::thread ? rows_of_threads : most_rows;
+    const std::uint32_t wanted = chosen == options_.lane_rows.end() ? at_first
+                                 : chosen->second == LaneRows::all  ? most_rows
+                                                                    : 1;
+    track.rows = std::min(drawable, wanted);
     track.deeper_rows = depth - track.rows;
+    track.folded = track.rows < drawable;
+    return track;
+  }
+
+  void add(Track track) {
     const double height = options_.row_height * track.rows;
     add(std::move(track), height);
   }
 
-  void add_pinned(LaneId id) { add_lane(id, 0, true); }
-
   void add_counter(Track track, std::uint32_t counter) {
     track.kind = TrackKind::counter;
     track.counter = counter;
-    track.name = run_.text(run_.counters()[counter].name);
+    track.note.clear();
+    track.name = counter_title(run_.text(run_.counters()[counter].name));
     track.full_name += " / " + track.name;
     track.lane = {};
     add(std::move(track), counter_height);
@@ -203,53 +352,13 @@ class Maker {
   const TrackOptions& options_;
   std::set<RankId> ranks_;                            // only these; empty = all
   std::vector<std::vector<std::uint32_t>> counters_;  // that are shown, by row of Run::processes()
+  std::vector<std::string> accelerators_;             // by row of Run::processes()
+  std::vector<std::uint32_t> joined_;                 // rows of Run::processes() that are one track
   TrackList list_;
   double y_ = 0;
 };
 
 }  // namespace
-
-const Track* TrackList::at(Part part, double y) const {
-  for (const Track& track : tracks)
-    if (track.pinned == (part == Part::pinned) && track.y <= y && y < track.y + track.height) return &track;
-  return nullptr;
-}
-
-const Track* TrackList::of_lane(LaneId lane, const Run& run) const {
-  const Track* found = nullptr;
-  for (const Track& track : tracks) {
-    const bool folded = track.kind == TrackKind::rank && track.folded && track.process == run.lane(lane).process;
-    if ((track.kind == TrackKind::lane && track.lane == lane) || folded)
-      if (found == nullptr || found->pinned) found = &track;
-  }
-  return found;
-}
-
-const Track* TrackList::drawing(LaneId lane, std::uint32_t row) const {
-  const Track* found = nullptr;
-  for (const Track& track : tracks) {
-    const bool draws = track.kind == TrackKind::rank ? row == track.first_row : row < track.rows;
-    if (track.lane == lane && draws && (found == nullptr || found->pinned)) found = &track;
-  }
-  return found;
-}
-
-const Track* TrackList::of_rank(RankId rank) const {
-  const auto found = std::ranges::find_if(
-      tracks, [rank](const Track& track) { return track.kind == TrackKind::rank && track.rank == rank; });
-  return found == tracks.end() ? nullptr : &*found;
-}
-
-std::optional<Header> header_of(const Track& track) {
-  if (track.kind == TrackKind::host) return Header{.kind = track.kind, .host = track.host};
-  if (track.kind == TrackKind::rank) return Header{.kind = track.kind, .process = track.process};
-  return std::nullopt;
-}
-
-const Track* TrackList::of_header(const Header& header) const {
-  const auto found = std::ranges::find_if(tracks, [&](const Track& track) { return header_of(track) == header; });
-  return found == tracks.end() ? nullptr : &*found;
-}
 
 TrackList make_tracks(const lod::RunLod& lod, const TrackOptions& options) { return Maker(lod, options).make(); }
 

@@ -142,6 +142,20 @@ PinnedLane pinned_lane(const Run& run, const Lane& lane) {
           PinnedLane::Which{std::string{name_of(lane.kind)}, lane.number, lane.device}};
 }
 
+constexpr const char* counter_kind = "counter";
+
+PinnedLane pinned_counter(const Run& run, const CounterTrack& counter) {
+  return {counter.rank.is_set() ? std::optional{counter.rank.value} : std::nullopt,
+          run.processes()[counter.process].pid, std::string{run.text(counter.name)},
+          PinnedLane::Which{counter_kind, 0, -1}};
+}
+
+std::optional<std::uint32_t> counter_of(const Run& run, const PinnedLane& wanted) {
+  for (std::uint32_t counter = 0; counter < run.counters().size(); ++counter)
+    if (pinned_counter(run, run.counters()[counter]) == wanted) return counter;
+  return std::nullopt;
+}
+
 std::optional<LaneId> lane_of(const Run& run, const PinnedLane& wanted) {
   for (const Lane& lane : run.lanes()) {
     PinnedLane here = pinned_lane(run, lane);
@@ -163,6 +177,8 @@ ViewState view_of(const Session& session, const Navigator& navigator) {
   state.recording = recording_of(*session.recorded());
   state.visible = session.visible();
   for (const LaneId id : session.pinned()) state.pinned.push_back(pinned_lane(run, run.lane(id)));
+  for (const std::uint32_t counter : session.pinned_counters())
+    state.pinned.push_back(pinned_counter(run, run.counters()[counter]));
   for (const TimeMark& mark : navigator.marks())
     if (mark.kept) state.marks.push_back(mark);
   for (const RankId rank : session.filter().ranks) state.ranks.push_back(rank.value);
@@ -174,6 +190,9 @@ void restore(const ViewState& state, Session& session, Navigator& navigator) {
   for (const PinnedLane& wanted : state.pinned) {
     const auto lane = lane_of(run, wanted);
     if (lane && std::ranges::find(session.pinned(), *lane) == session.pinned().end()) session.toggle_pin(*lane);
+    const auto counter = counter_of(run, wanted);
+    const auto& counters = session.pinned_counters();
+    if (counter && std::ranges::find(counters, *counter) == counters.end()) session.toggle_counter_pin(*counter);
   }
   Filter filter = session.filter();
   filter.ranks.clear();

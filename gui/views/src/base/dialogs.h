@@ -24,4 +24,7 @@ inline void open_at(QWidget& window, QSize meant) {
   window.resize(first_size(meant, window.screen()->availableGeometry().size()));
 }
 
+/// A window of timelines: nearly as large as the screen.
+inline void open_large(QWidget& window) { window.resize(window.screen()->availableGeometry().size() * 88 / 100); }
+
 }  // namespace rankscope::gui

@@ -1,11 +1,15 @@
 // What panels have in common.
 #pragma once
 
+#include <QDockWidget>
 #include <QHeaderView>
 #include <QLabel>
+#include <QMainWindow>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <utility>
+
+#include "base/table_menu.h"
 
 namespace rankscope::gui {
 
@@ -66,6 +70,7 @@ inline void set_up_table(QTableView& table, QAbstractItemModel& model, const QSt
   table.horizontalHeader()->setHighlightSections(false);
   table.horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
   table.horizontalHeader()->setResizeContentsPrecision(100);  // rows in sight and some more: there may be millions
+  add_table_menu(table);
 }
 
 /// Rows stay as high as their wrapped text when columns change. For tables of few rows.
@@ -74,9 +79,20 @@ inline void keep_rows_whole(QTableView& table) {
                    Qt::QueuedConnection);
 }
 
+/// Opens another panel of the window that a panel is in, by its id, before the tabs beside it.
+inline void show_panel_of_window(const QWidget& panel, const QString& id) {
+  for (QWidget* around = panel.parentWidget(); around != nullptr; around = around->parentWidget()) {
+    auto* const dock = around->findChild<QDockWidget*>(id);
+    if (qobject_cast<QMainWindow*>(around) == nullptr || dock == nullptr) continue;
+    dock->show();
+    return dock->raise();
+  }
+}
+
 /// A click, or the return key.
 template <class Choose>
 void on_choice(QTableView& table, QObject* context, Choose choose) {
+  leads_somewhere(table);
   QObject::connect(&table, &QTableView::clicked, context, choose);
   QObject::connect(&table, &QTableView::activated, context, choose);
 }

@@ -6,14 +6,72 @@
 #include <QLabel>
 #include <QPushButton>
 #include <QSplitter>
+#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "base/panel_parts.h"
 #include "rankscope/gui/models/details/details_model.h"
 
 namespace rankscope::gui {
 namespace {
+
+/// A line may end after the signs between the words of a name, and wherever a word is long: names of kernels have no
+/// spaces.
+QString with_places_to_break(const QString& text) {
+  constexpr QChar here{0x200B};  // a space without width
+  constexpr int longest = 16;    // letters that stay together
+  const QString between = QStringLiteral("_:<>,(){}[]/&|=*");
+  QString broken;
+  int together = 0;
+  for (qsizetype i = 0; i < text.size(); ++i) {
+    const QChar letter = text[i];
+    broken += letter;
+    together = letter.isLetterOrNumber() ? together + 1 : 0;
+    const bool ends_word = between.contains(letter) && i + 1 < text.size() && !text[i + 1].isDigit();
+    if (!ends_word && together < longest) continue;
+    broken += here;
+    together = 0;
+  }
+  return broken;
+}
+
+/// Wraps a cell anywhere rather than cutting it off. What is copied has no marks for that.
+class WrappedAnywhere : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+  [[nodiscard]] QString displayText(const QVariant& value, const QLocale& locale) const override {
+    return with_places_to_break(QStyledItemDelegate::displayText(value, locale));
+  }
+};
+
+/// Values have most of the width, however long the names of properties are.
+class PropertyTable : public QTableView {
+ public:
+  using QTableView::QTableView;
+
+  void share_width() {
+    const int most = viewport()->width() * 2 / 5;
+    setColumnWidth(DetailsModel::property, std::min(width_of_names(), most));
+  }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override {
+    QTableView::resizeEvent(event);
+    share_width();
+  }
+
+ private:
+  [[nodiscard]] int width_of_names() const {
+    int widest = horizontalHeader()->sectionSizeHint(DetailsModel::property);
+    for (int row = 0; row < model()->rowCount(); ++row) {
+      const QString name = model()->index(row, DetailsModel::property).data().toString();
+      widest = std::max(widest, fontMetrics().horizontalAdvance(name) + 2 * fontMetrics().averageCharWidth());
+    }
+    return widest;
+  }
+};
 
 class DetailsPanel : public QWidget {
  public:
@@ -60,7 +118,9 @@ class DetailsPanel : public QWidget {
 
   void make_tables() {
     set_up_table(table_, details_, tr("Details of the selected event or finding"), QStringLiteral("details_table"));
+    table_.horizontalHeader()->setSectionResizeMode(DetailsModel::property, QHeaderView::Interactive);
     table_.horizontalHeader()->setSectionResizeMode(DetailsModel::value, QHeaderView::Stretch);
+    table_.setItemDelegate(new WrappedAnywhere(&table_));
     table_.setWordWrap(true);
     keep_rows_whole(table_);
     set_up_table(member_table_, members_, tr("Members of the operation"), QStringLiteral("members_table"));
@@ -89,6 +149,7 @@ class DetailsPanel : public QWidget {
     verdict_.setText(details_.shows_stretch() ? QString{} : members_.verdict());
     operation_.setVisible(!verdict_.text().isEmpty());
     member_table_.setVisible(members_.rowCount() > 0);
+    table_.share_width();
     table_.resizeRowsToContents();
   }
 
@@ -98,7 +159,7 @@ class DetailsPanel : public QWidget {
   QLabel out_of_sight_;
   QPushButton copy_;
   QSplitter parts_;
-  QTableView table_;
+  PropertyTable table_;
   QWidget operation_;
   QLabel verdict_;
   QTableView member_table_;

@@ -6,6 +6,7 @@
 
 #include "base/panel_parts.h"
 #include "rankscope/gui/models/report/findings_model.h"
+#include "rankscope/gui/models/report/verdict_words.h"
 
 namespace rankscope::gui {
 namespace {
@@ -24,8 +25,11 @@ class FindingsPanel : public QWidget {
     note_.setWordWrap(true);
     note_.setMargin(4);
     empty_.setObjectName(QStringLiteral("findings_empty"));
-    for (QLabel* const one : {&note_, &empty_})
-      one->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    for (QLabel* const one : {&note_, &empty_}) {
+      one->setTextFormat(Qt::RichText);
+      one->setTextInteractionFlags(Qt::TextBrowserInteraction | Qt::TextSelectableByKeyboard);
+      connect(one, &QLabel::linkActivated, this, [this](const QString& panel) { show_panel_of_window(*this, panel); });
+    }
     table_.setObjectName(QStringLiteral("findings_table"));
     table_.setAccessibleName(tr("Findings, the worst first"));
     table_.setModel(&model_);
@@ -39,9 +43,8 @@ class FindingsPanel : public QWidget {
     keep_rows_whole(table_);
     empty_.setAlignment(Qt::AlignCenter);
     empty_.setWordWrap(true);
-    const auto go = [this](const QModelIndex& index) { model_.go_to(index.row()); };
-    connect(&table_, &QTableView::clicked, this, go);
-    connect(&table_, &QTableView::activated, this, go);
+    on_choice(table_, this, [this](const QModelIndex& index) { model_.go_to(index.row()); });
+    add_table_menu(table_);
     connect(table_.selectionModel(), &QItemSelectionModel::selectionChanged, this, [this, &session] {
       const QModelIndexList rows = table_.selectionModel()->selectedRows();
       if (!rows.isEmpty()) session.select_finding(static_cast<std::size_t>(rows.front().row()));
@@ -55,9 +58,18 @@ class FindingsPanel : public QWidget {
   }
 
  private:
+  /// The tooltip has the reasons that are left out; as rich text, it is wrapped.
+  void say(QLabel& label, const QString& sentences) {
+    const QString whole = model_.whole_note();
+    label.setText(with_links_to_panels(sentences));
+    label.setToolTip(whole.isEmpty() || whole == sentences ? QString{}
+                                                           : QStringLiteral("<p>%1</p>").arg(whole.toHtmlEscaped()));
+    label.setAccessibleName(sentences);
+  }
+
   void show_what_there_is() {
-    empty_.setText(model_.why_empty());
-    note_.setText(model_.note());
+    say(empty_, model_.why_empty());
+    say(note_, model_.note());
     note_.setVisible(!note_.text().isEmpty());
     pages_.setCurrentIndex(model_.rowCount() > 0 ? 0 : 1);
     table_.resizeRowsToContents();

@@ -22,7 +22,8 @@
 namespace rankscope::gui {
 namespace {
 
-/// A cell is its colour; its number is in it where there is room. Steps in sight have a line below.
+/// A cell is its colour. Numbers are in the cells where the widest of them has room, so that no single short one stands
+/// among empty cells.
 class CellPainter : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -37,13 +38,15 @@ class CellPainter : public QStyledItemDelegate {
     }
     const QColor colour = colour_of_shade(shade.toInt(), option.palette);
     painter->fillRect(cell, colour);
-    QString text = index.data(Qt::DisplayRole).toString();
-    if (const QString with_unit = text + QStringLiteral(" ms");
-        option.fontMetrics.horizontalAdvance(with_unit) + 4 <= cell.width())
-      text = with_unit;
-    if (option.fontMetrics.horizontalAdvance(text) + 4 <= cell.width()) {
+    const QString unit = QStringLiteral(" ms");
+    const QString widest = index.data(StepMapModel::widest_role).toString();
+    const auto has_room = [&](const QString& text) {
+      return option.fontMetrics.horizontalAdvance(text) + 4 <= cell.width();
+    };
+    if (has_room(widest)) {
       painter->setPen(text_on(colour));
-      painter->drawText(cell, Qt::AlignCenter, text);
+      painter->drawText(cell, Qt::AlignCenter,
+                        index.data(Qt::DisplayRole).toString() + (has_room(widest + unit) ? unit : QString{}));
     }
     if ((option.state & QStyle::State_Selected) == 0) return;
     painter->setPen(QPen{option.palette.color(QPalette::Text), 2});
@@ -199,6 +202,7 @@ class StepMapPanel : public QWidget {
     map_.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     map_.verticalHeader()->setDefaultSectionSize(map_.fontMetrics().height() + 5);
     on_choice(map_, this, [this](const QModelIndex& index) { model_.go_to(index); });
+    add_table_menu(map_);
     empty_.setAlignment(Qt::AlignCenter);
     empty_.setWordWrap(true);
     pages_.addWidget(&map_);

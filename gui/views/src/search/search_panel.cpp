@@ -12,6 +12,7 @@
 #include <QToolTip>
 #include <QVBoxLayout>
 #include <cmath>
+#include <utility>
 
 #include "base/panel_parts.h"
 #include "base/shades.h"
@@ -122,6 +123,7 @@ class SearchPanel : public QWidget {
     make_table();
     connect(&session, &Session::filterChanged, this, &SearchPanel::follow_timeline);
     connect(&model_, &SearchModel::found, this, &SearchPanel::show_what_there_is);
+    connect(&model_, &SearchModel::found, this, &SearchPanel::show_first);
     connect(&model_, &SearchModel::currentChanged, this, [this](int row) {
       if (row >= 0) table_.selectRow(row);
     });
@@ -162,7 +164,7 @@ class SearchPanel : public QWidget {
     text_.setClearButtonEnabled(true);
     regex_.setText(tr("&Regular expression"));
     regex_.setObjectName(QStringLiteral("search_regex"));
-    in_sight_.setText(tr("Only in visible ran&ge"));
+    in_sight_.setText(tr("Visible ran&ge only"));
     in_sight_.setObjectName(QStringLiteral("search_in_sight"));
     in_sight_.setToolTip(tr("Counts only events in the visible range"));
     set_up_button(previous_, Qt::UpArrow, tr("Previous hit (Shift+Enter)"));
@@ -200,10 +202,20 @@ class SearchPanel : public QWidget {
 
   /// The arrow stays at a column that has an order.
   void keep_arrow(int column, Qt::SortOrder direction) {
-    if (SearchModel::can_sort(column))
+    if (SearchModel::can_sort(column)) {
+      other_order_ = other_order_ || sorted_ != std::pair{column, direction};
       sorted_ = {column, direction};
-    else
+    } else {
       table_.horizontalHeader()->setSortIndicator(sorted_.first, sorted_.second);
+    }
+  }
+
+  /// Of another order: the hits that come first are looked for, whichever is selected.
+  void show_first() {
+    if (!std::exchange(other_order_, false)) return;
+    // After the selected hit was scrolled to.
+    QMetaObject::invokeMethod(
+        &table_, [this] { table_.scrollToTop(); }, Qt::QueuedConnection);
   }
 
   void look() { model_.look_for(text_.text(), regex_.isChecked() ? SearchSyntax::regex : SearchSyntax::plain); }
@@ -222,6 +234,7 @@ class SearchPanel : public QWidget {
   SearchModel model_;
   QString followed_;  // of the timeline's search
   std::pair<int, Qt::SortOrder> sorted_{SearchModel::start, Qt::AscendingOrder};
+  bool other_order_ = false;  // was asked for and is not there yet
   QLineEdit text_;
   QCheckBox regex_;
   QCheckBox in_sight_;

@@ -43,6 +43,7 @@ class StatisticsPanel : public LazyPanel {
     sorted.setSortRole(Qt::UserRole);
     set_up_table(table, sorted, title, object_name);
     table.setSortingEnabled(true);
+    connect(table.horizontalHeader(), &QHeaderView::sortIndicatorChanged, &table, &QTableView::scrollToTop);
     tabs_.addTab(&table, title);
   }
 

@@ -70,11 +70,12 @@ constexpr std::array all_commands{
             [](View& v) { Q_EMIT v.noteRequested(); }},
     Command{"next_mark", "Next mark", "Alt+M", [](View& v) { v.navigator().next_mark(forward); }},
     Command{"previous_mark", "Previous mark", "Alt+Shift+M", [](View& v) { v.navigator().next_mark(back); }},
+    Command{"select_step", "Select the step of the selected event, or the one in the middle", "E",
+            [](View& v) { v.navigator().select_step(); }},
     Command{"select_all", "Select all", "Ctrl+A", [](View& v) { v.navigator().select_all(); }},
     Command{"copy", "Copy the event, or a summary of the selected time, as text", "Ctrl+C",
             [](View& v) { v.copy_text(); }},
-    Command{"save_view", "Save pins, marks and the view to a file", "Ctrl+S",
-            [](View& v) { Q_EMIT v.viewSaveRequested(); }},
+    Command{"save_view", "Save session", "Ctrl+S", [](View& v) { Q_EMIT v.viewSaveRequested(); }},
     Command{"picture", "Save a picture (PNG or SVG)", "Ctrl+Shift+S", [](View& v) { Q_EMIT v.pictureRequested(); }},
     Command{"export", "Export the selection or the visible range (Perfetto, Chrome)", "Ctrl+E",
             [](View& v) { Q_EMIT v.exportRequested(); }},
@@ -84,9 +85,9 @@ constexpr std::array all_commands{
             [](View& v) { v.pin_by_name(); }},
     Command{"critical_path", "Critical path on or off", "P",
             [](View& v) {
-              v.show_critical_path(!v.shows_critical_path());
-              if (const auto rank = v.shows_critical_path() ? v.navigator().show_critical_path() : std::nullopt)
-                v.reveal(*rank);
+              const auto rank = v.shows_critical_path() ? std::nullopt : v.navigator().show_critical_path();
+              v.show_critical_path(rank.has_value());
+              if (rank) v.reveal(*rank);
             }},
     Command{"colour", "Switch colours: by kind, by name or by lateness", "K",
             [](View& v) { v.set_colouring(static_cast<Colouring>((static_cast<int>(v.colouring()) + 1) % 3)); }},
@@ -97,6 +98,8 @@ constexpr std::array all_commands{
     Command{"unfold", "Unfold all ranks", "Ctrl+Shift+F", [](View& v) { v.model().fold_all(false); }},
     Command{"taller", "Taller rows", "+ =", [](View& v) { v.model().set_row_height(v.model().row_height() + taller); }},
     Command{"lower", "Shorter rows", "-", [](View& v) { v.model().set_row_height(v.model().row_height() - taller); }},
+    Command{"pivot", "Pivot: events by name, rank and step", "I",
+            [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("pivot")); }},
     Command{"operators", "Operators in the selection or the visible range", "O",
             [](View& v) { Q_EMIT v.panelRequested(QStringLiteral("flame")); }},
     Command{"memory", "Memory in the visible range", "Y",
@@ -117,7 +120,11 @@ struct Gesture {
 constexpr std::array mouse{
     Gesture{"click", "select an event"},
     Gesture{"double click", "zoom to an event"},
-    Gesture{"drag", "select a time range on some lanes and read its duration"},
+    Gesture{"click in the row of steps", "select the step as a time range"},
+    Gesture{"double click in the row of steps", "zoom to the step"},
+    Gesture{"drag", "select a time range on some lanes and read its duration; its ends snap to events and steps"},
+    Gesture{"Ctrl+drag", "the same without snapping"},
+    Gesture{"drag the end of a selected range", "move this end"},
     Gesture{"drag in the ruler", "select a time range on all visible lanes"},
     Gesture{"Shift+drag", "pan in time and across rows"},
     Gesture{"wheel", "scroll rows"},
@@ -126,7 +133,9 @@ constexpr std::array mouse{
     Gesture{"Ctrl+Shift+wheel", "make rows taller or shorter"},
     Gesture{"click or drag in the minimap", "move there"},
     Gesture{"click on a host or rank", "fold or unfold it"},
-    Gesture{"click on the circle of a lane", "pin it to the top, or unpin it"},
+    Gesture{"click on the name of a lane with several rows", "show one row, or all rows"},
+    Gesture{"click on the circle of a lane or counter", "pin it to the top, or unpin it"},
+    Gesture{"right click", "show what can be done with what is under the mouse"},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QAction>
+#include <QMenu>
 #include <QString>
 #include <span>
 #include <string>
@@ -18,6 +19,17 @@ struct Command {
   void (*run)(TimelineView& view) = nullptr;
 };
 [[nodiscard]] std::span<const Command> commands();
+
+/// Commands that belong together, as a menu of a window.
+struct CommandMenu {
+  std::string_view title;  ///< empty: they stand in the menu itself
+  std::span<const std::string_view> ids;
+};
+inline constexpr std::string_view marks_menu = "Marks";
+/// Each command of a timeline is in one of them, except those that windows have elsewhere.
+[[nodiscard]] std::span<const CommandMenu> command_menus();
+/// Puts all commands of a timeline that the window has into submenus of a menu.
+void fill_timeline_menu(QMenu& menu, const TimelineView& timeline);
 
 /// The keys of a command as they are bound now, for people.
 [[nodiscard]] QString bound_keys(const QAction& action);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "rankscope/core/model/run.h"
 #include "timeline/overlay.h"
@@ -40,13 +41,17 @@ class Pixels {
   std::vector<float> weights_;  // by pixel; negative: nothing is there yet
 };
 
-/// Of each rank the row with most spans.
+/// Of each rank the row with most spans: of its streams if it has any.
 std::map<RankId, const lod::RowLod*> fullest_rows(const Facts& facts) {
   std::map<RankId, const lod::RowLod*> fullest;
+  std::map<RankId, std::pair<bool, std::size_t>> weights;  // of a stream, and how many spans
   for (const Lane& lane : facts.run->lanes())
     for (const lod::RowLod& row : facts.lod->lane(facts.run->id_of(lane)).rows) {
+      const std::pair weight{lane.kind == LaneKind::stream, row.size()};
       const lod::RowLod*& best = fullest[lane.rank];
-      if (best == nullptr || row.size() > best->size()) best = &row;
+      if (best != nullptr && weight <= weights[lane.rank]) continue;
+      best = &row;
+      weights[lane.rank] = weight;
     }
   return fullest;
 }

@@ -5,6 +5,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
+#include "rankscope/gui/models/session/moments.h"
 
 namespace rankscope::gui {
 namespace {
@@ -21,19 +22,45 @@ QRectF columns(const OverlayInput& input, TimeRange time) {
   return {left, canvas.top(), right - left, canvas.height()};
 }
 
+/// Tracks of one rank below each other, as far as they are in sight.
+struct RankRows {
+  RankId rank;
+  bool pinned = false;
+  double top = 0;
+  double bottom = 0;
+};
+
+std::vector<RankRows> ranks_in_sight(const OverlayInput& input) {
+  const Layout& layout = input.layout;
+  std::vector<RankRows> all;
+  for (const TrackList::Part part : both_parts)
+    for (const Track& track : in_sight(input.model.tracks(), layout, part)) {
+      const double first = layout.canvas.top() + (track.pinned ? 0 : layout.pinned_height);
+      const double top = std::max(first, layout.y_of(track));
+      const double bottom = std::min(layout.canvas.bottom(), layout.y_of(track) + track.height);
+      if (!track.rank.is_set() || bottom <= top) continue;
+      if (!all.empty() && all.back().rank == track.rank && all.back().pinned == track.pinned)
+        all.back().bottom = bottom;
+      else
+        all.push_back({track.rank, track.pinned, top, bottom});
+    }
+  return all;
+}
+
+/// A dashed line at the start of each step of a rank, over the rows of that rank: ranks need not start a step together.
 void paint_steps(QPainter& painter, const OverlayInput& input) {
-  const auto& report = input.session.report();
-  if (report == nullptr || !report->steps) return;
-  QColor colour{colours_of(input.theme).faint};
-  painter.setPen(QPen{colour, 1, Qt::DashLine});
+  constexpr double least_distance = 8;
+  painter.setPen(QPen{QColor{colours_of(input.theme).faint}, 1, Qt::DashLine});
   const TimeScale scale = input.layout.scale(input.session.visible());
   const QRectF& canvas = input.layout.canvas;
-  double last = -100;
-  for (const analyzer::Step& step : report->steps->steps) {
-    const double x = scale.x_of(step.time.begin);
-    if (x < canvas.left() || x > canvas.right() || x - last < 8) continue;
-    last = x;
-    painter.drawLine(QPointF{x, canvas.top()}, QPointF{x, canvas.bottom()});
+  for (const RankRows& rows : ranks_in_sight(input)) {
+    double last = canvas.left() - least_distance;
+    for (const analyzer::StepWindow& step : steps_of(input.session.report().get(), rows.rank)) {
+      const double x = scale.x_of(step.window.begin);
+      if (x < canvas.left() || x > canvas.right() || x - last < least_distance) continue;
+      last = x;
+      painter.drawLine(QPointF{x, rows.top}, QPointF{x, rows.bottom});
+    }
   }
 }
 
@@ -84,15 +111,7 @@ void paint_area(QPainter& painter, const OverlayInput& input) {
     return paint_range(painter, input, *input.drag,
                        {scale.time_at(input.drag->left()), scale.time_at(input.drag->right())});
   }
-  const auto& area = input.session.area();
-  if (!area) return;
-  QRectF box;
-  for (const Track& track : input.model.tracks().tracks)
-    if (track.lane.is_set() && std::ranges::binary_search(area->lanes, track.lane)) {
-      const QRectF columns_of_area = columns(input, area->time);
-      box |= QRectF{columns_of_area.left(), input.layout.y_of(track), columns_of_area.width(), track.height};
-    }
-  if (!box.isEmpty()) paint_range(painter, input, box, area->time);
+  if (const auto box = box_of_area(input)) paint_range(painter, input, *box, input.session.area()->time);
 }
 
 void paint_selection(QPainter& painter, const OverlayInput& input) {
@@ -168,6 +187,23 @@ Layout layout_of(QSizeF size, double pinned_height, double scroll) {
   return layout;
 }
 
+std::span<const Track> in_sight(const TrackList& tracks, const Layout& layout, TrackList::Part part) {
+  const double above = part == TrackList::Part::pinned ? 0 : layout.scroll - layout.pinned_height;
+  return tracks.between(part, above, above + layout.canvas.height());
+}
+
+std::optional<QRectF> box_of_area(const OverlayInput& input) {
+  const auto& area = input.session.area();
+  if (!area) return std::nullopt;
+  const QRectF columns_of_area = columns(input, area->time);
+  QRectF box;
+  for (const TrackList::Part part : both_parts)
+    for (const Track& track : in_sight(input.model.tracks(), input.layout, part))
+      if (track.lane.is_set() && std::ranges::binary_search(area->lanes, track.lane))
+        box |= QRectF{columns_of_area.left(), input.layout.y_of(track), columns_of_area.width(), track.height};
+  return box.isEmpty() ? std::nullopt : std::optional{box};
+}
+
 std::optional<QRectF> box_of(const OverlayInput& input, SpanId span) {
   if (!is_known(input, span)) return std::nullopt;
   const Facts& facts = *input.model.facts();
@@ -176,9 +212,23 @@ std::optional<QRectF> box_of(const OverlayInput& input, SpanId span) {
   const Track* const track = input.model.tracks().drawing(wanted.lane, row);
   if (track == nullptr) return std::nullopt;
   const double y = input.layout.y_of(*track);
-  if (track->kind == TrackKind::rank) return box_at(input, wanted.time, y, track->height);
+  if (track->kind == TrackKind::rank) {
+    const double part = track->comm_lane.is_set() ? track->height / 2 : track->height;
+    return box_at(input, wanted.time, wanted.lane == track->lane ? y : y + part, part);
+  }
   const double height = input.model.row_height();
   return box_at(input, wanted.time, y + row * height, height - 1);
+}
+
+std::optional<QRectF> pinned_box_of(const OverlayInput& input, SpanId span) {
+  if (!is_known(input, span)) return std::nullopt;
+  const Span& wanted = input.model.facts()->run->span(span);
+  const std::uint32_t row = input.model.facts()->lod->place_of(span).row;
+  const double height = input.model.row_height();
+  for (const Track& track : input.model.tracks().tracks)
+    if (track.pinned && track.lane == wanted.lane && row < track.rows)
+      return box_at(input, wanted.time, input.layout.y_of(track) + row * height, height - 1);
+  return std::nullopt;
 }
 
 std::optional<QRectF> place_of(const OverlayInput& input, SpanId span) {

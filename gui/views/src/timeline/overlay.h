@@ -4,7 +4,9 @@
 #include <QImage>
 #include <QPainter>
 #include <QRectF>
+#include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/colours.h"
@@ -29,6 +31,17 @@ struct Layout {
     return {.time = visible, .left = canvas.left(), .width = canvas.width()};
   }
 };
+/// Tracks of a part that are at least partly between the top and the bottom of the canvas; some are behind pinned ones.
+[[nodiscard]] std::span<const Track> in_sight(const TrackList& tracks, const Layout& layout, TrackList::Part part);
+inline constexpr std::array both_parts{TrackList::Part::pinned, TrackList::Part::scrolled};
+
+/// The header of the rank whose rows begin above what is in sight: it is drawn over their names.
+struct StickyHeader {
+  const Track* track;
+  double y;  ///< of its top, in pixels of the widget
+};
+[[nodiscard]] std::optional<StickyHeader> sticky_header(const TrackList& tracks, const Layout& layout);
+
 /// Of the circle that pins a lane, at the right end of its name.
 inline constexpr double pin_width = 16;
 [[nodiscard]] Layout layout_of(QSizeF size, double pinned_height, double scroll);
@@ -53,6 +66,12 @@ struct OverlayInput {
 /// The same, or what stands for it where its row is not drawn: the nearest span around it that is, or its time on the
 /// header of its folded rank.
 [[nodiscard]] std::optional<QRectF> place_of(const OverlayInput& input, SpanId span);
+
+/// Around the lanes of the selected range, as wide as it is in sight; nothing where none of them is drawn.
+[[nodiscard]] std::optional<QRectF> box_of_area(const OverlayInput& input);
+
+/// The box of a span on a pinned lane, if its row is drawn there.
+[[nodiscard]] std::optional<QRectF> pinned_box_of(const OverlayInput& input, SpanId span);
 
 void paint_overlay(QPainter& painter, const OverlayInput& input);
 /// Flows of the selection and the critical path (overlay_flows.cpp).

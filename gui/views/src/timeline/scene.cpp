@@ -11,11 +11,15 @@
 
 #include "base/colours.h"
 #include "rankscope/analyzer/report.h"
+#include "rankscope/analyzer/words.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/lod/row_lod.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
+#include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/session/moments.h"
 #include "timeline/counter_paint.h"
+#include "timeline/label_text.h"
 
 namespace rankscope::gui {
 namespace {
@@ -153,17 +157,43 @@ class Painter {
         return fill(placed.y, track.height, theme_.header);
       case TrackKind::rank:
         fill(placed.y, track.height, theme_.header);
-        if (track.folded && track.lane.is_set()) paint_row(track, track.first_row, placed.y + 2, track.height - 4);
-        return;
+        return paint_folded(track, placed.y + 2, track.height - 4);
       case TrackKind::steps:
         return paint_steps(placed);
       case TrackKind::lane:
         for (std::uint32_t row = 0; row < track.rows; ++row)
-          paint_row(track, row, placed.y + row * scene_.row_height, scene_.row_height);
+          paint_row(track.lane, track.rank, row, placed.y + row * scene_.row_height, scene_.row_height);
+        return;
+      case TrackKind::counters:
         return;
       case TrackKind::counter:
         fill(placed.y, track.height, theme_.lane);
         return paint_counter(image_, scene_, placed, pixel(placed.y), pixel(placed.y + track.height));
+    }
+  }
+
+  /// What stands for the rank above its communication, and ticks where the hits of the search start.
+  void paint_folded(const Track& track, double y, double height) {
+    if (!track.folded || !track.lane.is_set()) return;
+    const bool two = track.comm_lane.is_set();
+    paint_row(track.lane, track.rank, track.first_row, y, two ? height / 2 : height);
+    if (two) paint_row(track.comm_lane, track.rank, track.comm_row, y + height / 2, height / 2);
+    if (scene_.hits != nullptr) paint_ticks((*scene_.hits)[track.process], y, height / 3);
+  }
+
+  /// One tick for each pixel in which there are any.
+  void paint_ticks(const std::vector<RunTime>& times, double y, double height) {
+    const double tick = std::max(1.0, 2 * scene_.ratio);
+    auto at = std::ranges::lower_bound(times, scene_.time.begin);
+    while (at != times.end() && *at < scene_.time.end) {
+      const double x = std::floor(view_.x_of(*at));
+      for (int line = std::max(0, pixel(y)); line < std::min(image_.height(), pixel(y + height)); ++line) {
+        auto* const out = reinterpret_cast<QRgb*>(image_.scanLine(line));
+        for (int column = static_cast<int>(x); column < std::min(width_, static_cast<int>(x + tick)); ++column)
+          out[column] = theme_.accent;
+      }
+      const auto next = nanoseconds{static_cast<std::int64_t>(std::ceil((x + tick) * view_.ns_per_pixel()))};
+      at = std::ranges::lower_bound(at, times.end(), std::max(*at + nanoseconds{1}, scene_.time.begin + next));
     }
   }
 
@@ -174,7 +204,7 @@ class Painter {
 
   bool is_lit(StringId name) const { return scene_.lit == nullptr || (*scene_.lit)[name.index()]; }
 
-  QRgb colour_of_piece(const lod::Piece& piece, const Track& track) {
+  QRgb colour_of_piece(const lod::Piece& piece, RankId rank) {
     QRgb colour = 0;
     switch (scene_.colour_by) {
       case ColourBy::kind:
@@ -184,7 +214,7 @@ class Painter {
         colour = name_colour(piece.name);
         break;
       case ColourBy::lateness:
-        colour = lateness_colour(track.rank, piece);
+        colour = lateness_colour(rank, piece);
         break;
     }
     return is_lit(piece.name) ? colour : blend(theme_.lane, colour, 0.2F);
@@ -215,14 +245,14 @@ class Painter {
     return colour_of_lateness(share.value_or(0));
   }
 
-  void paint_row(const Track& track, std::uint32_t row, double y, double height) {
-    const auto& rows = scene_.facts->lod->lane(track.lane).rows;
+  void paint_row(LaneId lane, RankId rank, std::uint32_t row, double y, double height) {
+    const auto& rows = scene_.facts->lod->lane(lane).rows;
     const int top = pixel(y);
     const int bottom = pixel(y + height) - 1;  // a line between rows
     Line line{width_, theme_.lane};
     if (row < rows.size() && bottom > 0 && top < image_.height()) {
       for (const lod::Piece& piece : rows[row].pieces(view_)) {
-        const QRgb colour = colour_of_piece(piece, track);
+        const QRgb colour = colour_of_piece(piece, rank);
         piece.single ? add_single(line, piece, colour, top, bottom)
                      : line.add_column(static_cast<int>(piece.begin), piece, colour);
       }
@@ -236,7 +266,15 @@ class Painter {
       line.add_wait(piece.begin, waited, colour_of(SpanKind::wait));
     const QRectF box{piece.begin, static_cast<double>(top), piece.end - piece.begin, static_cast<double>(bottom - top)};
     if (scene_.labels && box.width() >= narrowest_label * scene_.ratio && box.height() >= 9 * scene_.ratio)
-      labels_.push_back({box, run_.text(piece.name), colour});
+      labels_.push_back({box, name_on_bar(piece), colour});
+  }
+
+  /// Kernels have their short names.
+  std::string_view name_on_bar(const lod::Piece& piece) {
+    if (piece.kind != SpanKind::compute && piece.kind != SpanKind::comm) return run_.text(piece.name);
+    const auto [at, added] = short_names_.try_emplace(piece.name.value);
+    if (added) at->second = analyzer::short_kernel_name(run_.text(piece.name));
+    return at->second;
   }
 
   /// Pixel up to which a collective waited for other ranks; before its begin if it did not.
@@ -250,11 +288,8 @@ class Painter {
     const int top = pixel(placed.y);
     const int bottom = pixel(placed.y + placed.track.height) - 1;
     Line line{width_, theme_.background};
-    const auto& report = scene_.facts->report;
-    if (report != nullptr && report->steps)
-      for (const analyzer::StepWindow& step : report->steps->windows)
-        if (step.rank == placed.track.rank && !intersect(step.window, scene_.time).empty())
-          add_step(line, step, top, bottom);
+    for (const analyzer::StepWindow& step : steps_of(scene_.facts->report.get(), placed.track.rank))
+      if (!intersect(step.window, scene_.time).empty()) add_step(line, step, top, bottom);
     line.put(image_, top, bottom);
   }
 
@@ -292,18 +327,18 @@ class Painter {
     double width = 0;
   };
 
-  /// All of it, or its beginning; nothing where not even a few letters fit.
+  /// All of it, or its two ends; nothing where not even a few letters fit.
   QString fitting(std::string_view text, double room, const QFontMetricsF& metrics) {
     const auto [at, added] = measured_.try_emplace(text.data());
     Measured& all = at->second;
     if (added) {
-      constexpr std::size_t most = 200;
-      all.text = QString::fromUtf8(text.data(), static_cast<qsizetype>(std::min(text.size(), most)));
+      constexpr qsizetype most = 400;
+      all.text = shortened_label(qt_text(text), most);
       all.width = metrics.horizontalAdvance(all.text);
     }
     if (all.width <= room) return all.text;
     const auto letters = static_cast<qsizetype>(static_cast<double>(all.text.size()) * room / all.width) - 2;
-    return letters < 2 ? QString{} : all.text.left(letters) + QChar{0x2026};
+    return shortened_label(all.text, letters);
   }
 
   const Scene& scene_;
@@ -315,7 +350,8 @@ class Painter {
   std::vector<Label> labels_;
   std::unordered_map<std::int64_t, std::string> step_names_;
   std::unordered_map<std::uint32_t, QRgb> name_colours_;
-  std::unordered_map<const char*, Measured> measured_;  // by the place of the text, which is interned
+  std::unordered_map<std::uint32_t, std::string> short_names_;  // by StringId
+  std::unordered_map<const char*, Measured> measured_;          // by the place of the text, which stays where it is
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/colours.h"
 #include "rankscope/gui/models/base/time_scale.h"
+#include "rankscope/gui/models/timeline/hit_times.h"
 #include "rankscope/gui/models/timeline/timeline_model.h"
 
 namespace rankscope::gui {
@@ -32,6 +33,7 @@ struct Scene {
   ColourBy colour_by = ColourBy::kind;
   Theme theme = Theme::light;
   std::shared_ptr<const std::vector<bool>> lit;  ///< by StringId; null: all are lit
+  std::shared_ptr<const HitTimes> hits{};        ///< of the search; ticks on folded ranks
   bool labels = true;
   QFont font;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankscope/analyzer/steps/section.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/time_text.h"
@@ -28,7 +29,8 @@ TimelineView::Grip TimelineView::grip_at(QPointF position, Qt::KeyboardModifiers
   if (layout.minimap.contains(position)) return Grip::minimap;
   if (layout.ruler.contains(position)) return Grip::ruler;
   if (!layout.canvas.contains(position)) return Grip::none;
-  return modifiers.testFlag(Qt::ShiftModifier) ? Grip::pan : Grip::area;
+  if (modifiers.testFlag(Qt::ShiftModifier)) return Grip::pan;
+  return end_opposite(position) ? Grip::edge : Grip::area;
 }
 
 const Track* TimelineView::track_at(QPointF position) const {
@@ -36,6 +38,10 @@ const Track* TimelineView::track_at(QPointF position) const {
   const double below = position.y() - layout.canvas.top();
   if (below < 0) return nullptr;
   if (below < layout.pinned_height) return model_->tracks().at(TrackList::Part::pinned, below);
+  const auto sticky = sticky_header(model_->tracks(), layout);
+  const bool in_names = layout.gutter.contains(position);
+  if (sticky && in_names && position.y() >= sticky->y && position.y() < sticky->y + sticky->track->height)
+    return sticky->track;
   return model_->tracks().at(TrackList::Part::scrolled, below - layout.pinned_height + layout.scroll);
 }
 
@@ -44,9 +50,11 @@ std::optional<SpanId> TimelineView::span_at(QPointF position) const {
   const Track* const track = track_at(position);
   if (facts == nullptr || track == nullptr || !track->lane.is_set() || !state_->layout.canvas.contains(position))
     return std::nullopt;
-  const auto& rows = facts->lod->lane(track->lane).rows;
   const double below = position.y() - state_->layout.y_of(*track);
-  const auto row = track->kind == TrackKind::rank
+  const bool on_comm = track->comm_lane.is_set() && below > track->height / 2;
+  const auto& rows = facts->lod->lane(on_comm ? track->comm_lane : track->lane).rows;
+  const auto row = on_comm ? track->comm_row
+                   : track->kind == TrackKind::rank
                        ? track->first_row
                        : static_cast<std::uint32_t>(std::max(0.0, below / model_->row_height()));
   if (row >= rows.size()) return std::nullopt;
@@ -60,17 +68,26 @@ void TimelineView::press_gutter(QPointF position) {
   const Track* const found = track_at(position);
   if (found == nullptr) return;
   const Track track = *found;  // what follows makes the tracks anew
-  if (track.kind == TrackKind::host || track.kind == TrackKind::rank) return model_->toggle_fold(track);
-  if (track.kind == TrackKind::lane && position.x() > state_->layout.gutter.right() - pin_width)
-    session_.toggle_pin(track.lane);
+  if (position.x() > state_->layout.gutter.right() - pin_width) {
+    if (track.kind == TrackKind::lane) return session_.toggle_pin(track.lane);
+    if (track.kind == TrackKind::counter) return session_.toggle_counter_pin(track.counter);
+  }
+  const bool has_rows = track.kind == TrackKind::lane && track.rows + track.deeper_rows > 1;
+  if (header_of(track) || track.kind == TrackKind::counters || has_rows) model_->toggle_fold(track);
+  if (!header_of(track)) return;
+  // It may have been clicked where it stands above its rows: these are gone.
+  if (const Track* const now = model_->tracks().of_header(*header_of(track)); now != nullptr && now->y < bar_->value())
+    bar_->setValue(static_cast<int>(now->y));
 }
 
 void TimelineView::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton || model_->facts() == nullptr) return event->ignore();
   setFocus(Qt::MouseFocusReason);
   state_->pressed = state_->last = event->position();
+  state_->moved = false;
   state_->grip = grip_at(event->position(), event->modifiers());
   state_->pressed_span = span_at(event->position());
+  if (state_->grip == Grip::edge) state_->fixed = *end_opposite(event->position());
   if (state_->layout.gutter.contains(event->position())) press_gutter(event->position());
   if (state_->grip == Grip::minimap) centre_minimap(event->position().x());
 }
@@ -78,9 +95,13 @@ void TimelineView::mousePressEvent(QMouseEvent* event) {
 void TimelineView::mouseMoveEvent(QMouseEvent* event) {
   const QPointF position = event->position();
   state_->cursor = position;
-  const QRectF& canvas = state_->layout.canvas;
+  state_->moved = state_->moved || (position - state_->pressed).manhattanLength() >= click_distance;
   switch (state_->grip) {
     case Grip::none:
+      end_opposite(position) ? setCursor(Qt::SplitHCursor) : unsetCursor();
+      break;
+    case Grip::edge:
+      if (state_->moved) move_edge(position, event->modifiers());
       break;
     case Grip::pan:
       navigator_->pan(state_->last.x() - position.x());
@@ -91,12 +112,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
       break;
     case Grip::area:
     case Grip::ruler:
-      if ((position - state_->pressed).manhattanLength() < click_distance) break;
-      state_->drag = QRectF{state_->pressed, position}.normalized() & canvas;
-      if (state_->grip == Grip::ruler)
-        state_->drag = QRectF{std::min(state_->pressed.x(), position.x()), canvas.top(),
-                              std::abs(position.x() - state_->pressed.x()), canvas.height()} &
-                       canvas;
+      if (state_->moved) draw_area(position, event->modifiers());
       break;
   }
   state_->last = position;
@@ -105,30 +121,17 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event) {
 
 void TimelineView::mouseReleaseEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return event->ignore();
+  if (state_->drag) draw_area(event->position(), event->modifiers());
   const Grip grip = std::exchange(state_->grip, Grip::none);
   if (state_->drag) {
-    finish_area(event->position());
-  } else if (grip == Grip::area && (event->position() - state_->pressed).manhattanLength() < click_distance) {
-    session_.select_area(std::nullopt);
-    session_.select(span_at(event->position()));
+    finish_area();
+  } else if ((grip == Grip::area || grip == Grip::edge) && !state_->moved &&
+             (event->position() - state_->pressed).manhattanLength() < click_distance) {
+    const auto* const step = step_under(event->position());
+    step != nullptr ? select_step(*step) : select_only(span_at(event->position()));
   }
   state_->drag.reset();
   update();
-}
-
-/// The lanes that the rectangle touches.
-void TimelineView::finish_area(QPointF) {
-  const QRectF box = *state_->drag;
-  const TimeScale scale = state_->layout.scale(session_.visible());
-  Area area{{scale.time_at(box.left()), scale.time_at(box.right())}, {}};
-  for (const Track& track : model_->tracks().tracks) {
-    const double y = state_->layout.y_of(track);
-    if (track.lane.is_set() && y < box.bottom() && y + track.height > box.top()) area.lanes.push_back(track.lane);
-  }
-  std::ranges::sort(area.lanes);
-  area.lanes.erase(std::unique(area.lanes.begin(), area.lanes.end()), area.lanes.end());
-  if (area.time.empty() || area.lanes.empty()) return session_.select_area(std::nullopt);
-  session_.select_area(std::move(area));
 }
 
 void TimelineView::centre_minimap(double x) {
@@ -140,12 +143,15 @@ void TimelineView::centre_minimap(double x) {
 void TimelineView::mouseDoubleClickEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return event->ignore();
   if (state_->layout.gutter.contains(event->position())) return press_gutter(event->position());
+  if (const auto* const step = step_under(event->position())) {
+    select_step(*step);
+    return navigator_->zoom_to_selection();
+  }
   // What the first click selected, even if other rows are there since.
   const bool is_first = state_->pressed_span && session_.selection() == state_->pressed_span;
   const auto span = is_first ? state_->pressed_span : span_at(event->position());
   if (!span) return;
-  session_.select_area(std::nullopt);
-  session_.select(span);
+  select_only(span);
   navigator_->zoom_to_selection();
 }
 
@@ -185,6 +191,8 @@ QString TimelineView::tip_at(QPointF position) const {
     const QString name = QString::fromStdString(track->full_name);
     return value ? name + QStringLiteral("\n") + counter_text(run.text(counter.name), *value) : name;
   }
+  if (const auto* const step = step_under(position))
+    return qt_text(format("step {}\n{}\n{}", step->index, duration_text(step->window.length()), track->full_name));
   const auto id = span_at(position);
   if (!id) return {};
   const Span& span = run.span(*id);

@@ -2,6 +2,7 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
+#include <cmath>
 
 #include "timeline/timeline_state.h"
 
@@ -22,6 +23,20 @@ ColourBy colour_by(Colouring colouring) {
 
 }  // namespace
 
+void TimelineView::take_progress(double share) {
+  state_->read = share;
+  if (model_->facts() != nullptr) return;
+  setAccessibleDescription(words_without_rows());
+  update();
+}
+
+QString TimelineView::words_without_rows() const {
+  if (session_.run() != nullptr) return tr("Preparing the timeline...");
+  if (session_.state() == LoadState::reading)
+    return tr("Reading... %1 %").arg(static_cast<int>(std::lround(100 * state_->read)));
+  return tr("Drop a recording here, or open one in the menu File.");
+}
+
 Scene TimelineView::scene() const {
   const Layout& layout = state_->layout;
   Scene scene{.facts = model_->facts(),
@@ -34,15 +49,13 @@ Scene TimelineView::scene() const {
               .colour_by = colour_by(colouring_),
               .theme = state_->theme,
               .lit = navigator_->lit(),
+              .hits = navigator_->hits(),
               .labels = true,
               .font = font()};
   // Pinned tracks are painted last, over what is scrolled below them.
-  for (const bool pinned : {false, true})
-    for (const Track& track : model_->tracks().tracks) {
-      const double y = layout.y_of(track) - layout.canvas.top();
-      if (track.pinned == pinned && y + track.height > 0 && y < layout.canvas.height())
-        scene.tracks.push_back({track, y});
-    }
+  for (const TrackList::Part part : {TrackList::Part::scrolled, TrackList::Part::pinned})
+    for (const Track& track : in_sight(model_->tracks(), layout, part))
+      scene.tracks.push_back({track, layout.y_of(track) - layout.canvas.top()});
   return scene;
 }
 

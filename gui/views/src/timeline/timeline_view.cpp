@@ -68,6 +68,8 @@ void TimelineView::connect_models() {
     take_selection();
   });
   connect(&session_, &Session::areaChanged, this, [this] { update(); });
+  connect(&session_, &Session::stateChanged, this, [this] { take_progress(0); });
+  connect(&session_, &Session::progressed, this, &TimelineView::take_progress);
   connect(&session_, &Session::revealRequested, this, [this](RankId rank) { reveal(rank); });
   connect(&session_, &Session::spanRevealRequested, this, [this](SpanId span) { reveal(span); });
   connect(navigator_.get(), &Navigator::litChanged, this, &TimelineView::request_frame);
@@ -111,6 +113,10 @@ void TimelineView::take_selection() {
   const auto& facts = model_->facts();
   const bool known = session_.selection() && facts != nullptr && facts->run == session_.run();
   state_->flows = known ? flows_of(*facts, *session_.selection()) : std::vector<Flow>{};
+  // Of thousands of members, only some have arrows: its own ones come first.
+  std::stable_partition(state_->flows.begin(), state_->flows.end(), [this](const Flow& flow) {
+    return session_.selection() && (flow.from == *session_.selection() || flow.to == *session_.selection());
+  });
   describe_selection();
   update();
 }
@@ -135,9 +141,7 @@ void TimelineView::paintEvent(QPaintEvent*) {
   painter.fillRect(rect(), QColor{theme.background});
   painter.setPen(QColor{theme.text});
   if (model_->facts() == nullptr) {
-    painter.drawText(rect(), Qt::AlignCenter,
-                     session_.run() == nullptr ? tr("Drop a recording here, or open one in the menu File.")
-                                               : tr("Preparing the timeline..."));
+    painter.drawText(rect(), Qt::AlignCenter, words_without_rows());
     return;
   }
   const Layout& layout = state_->layout;
@@ -205,7 +209,9 @@ void TimelineView::reveal(SpanId span) {
   const auto& facts = model_->facts();
   if (facts == nullptr || facts->run != session_.run()) return;
   const LaneId lane = facts->run->span(span).lane;
-  const Track* track = model_->tracks().drawing(lane, facts->lod->place_of(span).row);
+  const std::uint32_t row = facts->lod->place_of(span).row;
+  model_->show_row(lane, row);
+  const Track* track = model_->tracks().drawing(lane, row);
   if (track == nullptr) track = model_->tracks().of_lane(lane, *facts->run);
   if (track == nullptr || track->pinned) return;
   const QRectF box = place_of(state_->overlay(*this), span)

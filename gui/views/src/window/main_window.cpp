@@ -13,7 +13,6 @@
 #include <QTabBar>
 #include <QToolBar>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "base/banner.h"
 #include "base/dialogs.h"
@@ -24,12 +23,14 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/base/words.h"
+#include "rankscope/gui/models/session/moments.h"
 #include "rankscope/gui/views/record/record_dialog.h"
 #include "rankscope/gui/views/registry.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "search/search_count.h"
 #include "timeline/commands.h"
 #include "window/command_palette.h"
+#include "window/panel_switch.h"
 #include "window/sources.h"
 #include "window/start_page.h"
 #include "window/timeline_requests.h"
@@ -115,10 +116,14 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
     failure_ = message;
     show_banner();
   });
-  keeper_ = new ViewKeeper(session, *this);
+  connect(&session, &Session::reportChanged, this, [this] { show_steps(session_); });
+  keeper_ = new ViewKeeper(session, {.window = *this,  // what was saved counts more
+                                     .timeline = *timeline_,
+                                     .warn = [this](const QString& sentence) { warn(sentence); },
+                                     .choose_ranks = [this](const QString& ranks) { choose_ranks(ranks); }});
   new TimelineRequests(session, *this);
   new WindowKeys(*this, {timeline_});
-  open_at(*this, {1280, 800});
+  open_large(*this);
   share_room();
   const QSettings settings;
   restoreGeometry(settings.value(geometry_key).toByteArray());
@@ -148,12 +153,28 @@ void MainWindow::make_docks() {
     QWidget* const content = panel.make(session_, dock);
     content->setAccessibleName(qt_text(panel.title));
     dock->setWidget(in_scroll_area(content, dock));
-    addDockWidget(panel.area, dock);
     view_->addAction(dock->toggleViewAction());
+  }
+  place_docks();
+}
+
+/// All of them, where they begin.
+void MainWindow::place_docks() {
+  for (const PanelInfo& panel : panels()) {
+    auto* const dock = findChild<QDockWidget*>(qt_text(panel.id));
+    dock->setFloating(false);
+    addDockWidget(panel.area, dock);
     if (!panel.beside.empty()) tabifyDockWidget(findChild<QDockWidget*>(qt_text(panel.beside)), dock);
+    dock->show();
   }
   for (const PanelInfo& panel : panels())
     if (panel.beside.empty()) findChild<QDockWidget*>(qt_text(panel.id))->raise();
+}
+
+void MainWindow::reset_layout() {
+  place_docks();
+  share_room();
+  panels_->forget();
 }
 
 /// A finding is a sentence, and read first; rows of details are not to be wrapped.
@@ -188,6 +209,7 @@ void MainWindow::make_tools() {
   bar->addWidget(search_);
   bar->addWidget(new SearchCount(session_, bar));
   bar->addWidget(ranks_);
+  bar->addWidget(make_lanes_field(bar));
   bar->addWidget(colours);
   connect(search_, &QLineEdit::textChanged, this, &MainWindow::filter);
   connect(ranks_, &QLineEdit::textChanged, this, &MainWindow::filter);
@@ -204,10 +226,12 @@ void MainWindow::make_tools() {
     search_->selectAll();
   });
   connect(timeline_, &TimelineView::trackSearchRequested, ranks_, [this] { ranks_->setFocus(); });
+  connect(timeline_, &TimelineView::ranksChosen, this, &MainWindow::choose_ranks);
   connect(timeline_, &TimelineView::helpRequested, this, [this] { show_keys(*timeline_); });
   connect(timeline_, &TimelineView::paletteRequested, this,
           [this] { show_command_palette(*this, actions_of(*menuBar())); });
-  connect(timeline_, &TimelineView::panelsToggled, this, &MainWindow::toggle_panels);
+  panels_ = new PanelSwitch(*this);
+  connect(timeline_, &TimelineView::panelsToggled, panels_, [this] { panels_->toggle(*timeline_); });
   connect(timeline_, &TimelineView::panelRequested, this, &MainWindow::show_panel);
   connect(timeline_, &TimelineView::recordRequested, this, &MainWindow::record);
   // Panels search, too: the field says what is lit.
@@ -215,6 +239,19 @@ void MainWindow::make_tools() {
     const QString text = QString::fromStdString(session_.filter().text);
     if (search_->text() != text) search_->setText(text);
   });
+}
+
+QWidget* MainWindow::make_lanes_field(QWidget* parent) {
+  lanes_ = new QLineEdit(parent);
+  lanes_->setObjectName(QStringLiteral("lanes"));
+  lanes_->setPlaceholderText(tr("Lanes: all (or a part of their names)"));
+  lanes_->setAccessibleName(tr("Only lanes and counters whose names contain this"));
+  lanes_->setClearButtonEnabled(true);
+  lanes_->setMaximumWidth(200);
+  connect(lanes_, &QLineEdit::textChanged, this,
+          [this](const QString& text) { timeline_->model().choose_lanes(text.toStdString()); });
+  connect(timeline_, &TimelineView::lanesChosen, lanes_, &QLineEdit::setText);
+  return lanes_;
 }
 
 /// Ranks that cannot be read, or that the run does not have, are said in the status bar and change nothing.
@@ -227,12 +264,6 @@ void MainWindow::filter() {
   ranks_->setAccessibleDescription(wrong);
   session_.set_filter({.ranks = chosen ? *chosen : session_.filter().ranks, .text = search_->text().toStdString()});
   show_state();
-}
-
-void MainWindow::toggle_panels() {
-  const auto docks = findChildren<QDockWidget*>();
-  const bool any = std::ranges::any_of(docks, [](const QDockWidget* dock) { return dock->isVisible(); });
-  for (QDockWidget* const dock : docks) dock->setVisible(!any);
 }
 
 void MainWindow::show_panel(const QString& id) {
@@ -274,7 +305,7 @@ void MainWindow::show_state() {
       show_banner();
       return status_->setText(tr("Reading..."));
     case LoadState::analyzing:
-      return status_->setText(tr("Generating the report..."));
+      return status_->setText(tr("Analyzing..."));
     case LoadState::ready:
       break;
   }
@@ -288,6 +319,7 @@ void MainWindow::show_state() {
 void MainWindow::take_opened() {
   search_->clear();
   ranks_->clear();
+  lanes_->clear();
   failure_.clear();
   warnings_.clear();
   if (const QString missing = missing_text(*session_.run(), most_losses); !missing.isEmpty())

@@ -1,9 +1,9 @@
 #include "window/timeline_requests.h"
 
-#include <QFileDialog>
 #include <QInputDialog>
 #include <QStatusBar>
 
+#include "base/save_dialog.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"
@@ -13,25 +13,6 @@ namespace rankscope::gui {
 namespace {
 
 constexpr int message_ms = 8000;
-
-/// The end of names that a filter as "Picture (*.png)" is for: "png".
-QString end_of(const QString& filter) {
-  const qsizetype point = filter.lastIndexOf(QLatin1Char{'.'});
-  return filter.mid(point + 1, filter.lastIndexOf(QLatin1Char{')'}) - point - 1);
-}
-
-/// Does not stop the program while it is open. A name without an end gets that of the filter before the dialog asks
-/// whether a file of that name may be overwritten.
-QFileDialog* dialog_for(MainWindow& window, const QString& title, const QStringList& filters) {
-  auto* const dialog = new QFileDialog(&window, title);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  dialog->setAcceptMode(QFileDialog::AcceptSave);
-  dialog->setNameFilters(filters);
-  dialog->setDefaultSuffix(end_of(filters.front()));
-  QObject::connect(dialog, &QFileDialog::filterSelected, dialog,
-                   [dialog](const QString& filter) { dialog->setDefaultSuffix(end_of(filter)); });
-  return dialog;
-}
 
 }  // namespace
 
@@ -65,7 +46,7 @@ void TimelineRequests::ask_for_note() {
 void TimelineRequests::ask_for_picture() {
   if (session_.run() == nullptr) return say(tr("Nothing is open."));
   auto* const dialog =
-      dialog_for(window_, tr("Save a picture"), {tr("Picture (*.png)"), tr("Drawing with text (*.svg)")});
+      make_save_dialog(window_, tr("Save a picture"), {tr("Picture (*.png)"), tr("Drawing with text (*.svg)")});
   connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& name) {
     const std::filesystem::path file = name.toStdString();
     const auto saved = save_picture(window_.timeline(), file);
@@ -77,7 +58,7 @@ void TimelineRequests::ask_for_picture() {
 void TimelineRequests::ask_for_export() {
   if (session_.run() == nullptr) return say(tr("Nothing is open."));
   auto* const dialog =
-      dialog_for(window_, export_title(session_), {tr("Perfetto (*.pftrace)"), tr("Chrome trace (*.json)")});
+      make_save_dialog(window_, export_title(session_), {tr("Perfetto (*.pftrace)"), tr("Chrome trace (*.json)")});
   connect(dialog, &QFileDialog::fileSelected, this, [this, dialog](const QString& name) {
     const std::filesystem::path file = name.toStdString();
     const bool is_known = file.extension() == ".json" || file.extension() == ".pftrace";

@@ -1,6 +1,7 @@
 #include "window/view_keeper.h"
 
 #include <QDockWidget>
+#include <QMainWindow>
 #include <QStatusBar>
 #include <algorithm>
 #include <array>
@@ -10,8 +11,8 @@
 #include "rankscope/core/format.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/window/view_file.h"
+#include "rankscope/gui/views/registry.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
-#include "rankscope/gui/views/window/main_window.h"
 
 namespace rankscope::gui {
 namespace {
@@ -32,7 +33,8 @@ QString ranks_text(const std::vector<RankId>& ranks) {
 
 }  // namespace
 
-ViewKeeper::ViewKeeper(Session& session, MainWindow& window) : QObject(&window), session_(session), window_(window) {
+ViewKeeper::ViewKeeper(Session& session, KeptPlace place)
+    : QObject(&place.window), session_(session), place_(std::move(place)) {
   connect(&session, &Session::stateChanged, this, [this] {
     if (session_.state() == LoadState::reading) keep();
   });
@@ -41,7 +43,7 @@ ViewKeeper::ViewKeeper(Session& session, MainWindow& window) : QObject(&window),
   connect(&session, &Session::visibleRangeChanged, this, [this] {
     if (session_.state() == LoadState::analyzing && session_.visible() != applied_) wanted_.reset();
   });
-  connect(&window.timeline(), &TimelineView::viewSaveRequested, this, &ViewKeeper::save);
+  connect(&place_.timeline, &TimelineView::viewSaveRequested, this, &ViewKeeper::save);
 }
 
 void ViewKeeper::take_opened() {
@@ -50,27 +52,34 @@ void ViewKeeper::take_opened() {
   file_ = was_chosen ? std::exchange(chosen_, {}) : view_file_of(session_.source());
   readable_ = true;
   there_ = false;
+  read_.reset();
   if (file_.empty()) return;
   const auto state = read_view(file_, *session_.recorded());
   readable_ = state.has_value();
-  if (!state) return window_.warn(QString::fromStdString(state.error().message));
+  if (!state) return place_.warn(QString::fromStdString(state.error().message));
+  read_ = *state;
   there_ = state->has_value() || was_chosen;
   if (*state) return apply(**state);
   if (was_chosen)
-    window_.statusBar()->showMessage(
+    place_.window.statusBar()->showMessage(
         tr("This view will be saved in %1 when the window closes.").arg(qt_text(file_.string())));
 }
 
-void ViewKeeper::apply(const ViewState& state) {
-  TimelineView& timeline = window_.timeline();
+void ViewKeeper::apply(ViewState state) {
+  TimelineView& timeline = place_.timeline;
+  if (!place_.choose_ranks) {
+    state.ranks.clear();
+    for (const RankId rank : session_.filter().ranks) state.ranks.push_back(rank.value);
+  }
   restore(state, session_, timeline.navigator());
-  window_.choose_ranks(ranks_text(session_.filter().ranks));
+  if (place_.choose_ranks) place_.choose_ranks(ranks_text(session_.filter().ranks));
   const auto colour = std::ranges::find(colour_names, state.colour);
   timeline.set_colouring(static_cast<Colouring>(colour - colour_names.begin()));
   timeline.show_critical_path(state.critical_path);
   timeline.model().set_row_height(state.row_height);
-  for (QDockWidget* const dock : window_.findChildren<QDockWidget*>())
-    dock->setVisible(std::ranges::find(state.panels, dock->objectName().toStdString()) != state.panels.end());
+  if (place_.choose_ranks)
+    for (QDockWidget* const dock : place_.window.findChildren<QDockWidget*>())
+      dock->setVisible(std::ranges::find(state.panels, dock->objectName().toStdString()) != state.panels.end());
   wanted_ = state.visible;
   applied_ = session_.visible();
 }
@@ -83,13 +92,21 @@ void ViewKeeper::take_report() {
 }
 
 ViewState ViewKeeper::state() const {
-  const TimelineView& timeline = window_.timeline();
-  ViewState state = view_of(session_, window_.timeline().navigator());
+  TimelineView& timeline = place_.timeline;
+  ViewState state = view_of(session_, timeline.navigator());
   state.colour = colour_names[static_cast<std::size_t>(timeline.colouring())];
   state.critical_path = timeline.shows_critical_path();
-  state.row_height = window_.timeline().model().row_height();
-  for (const QDockWidget* const dock : window_.findChildren<QDockWidget*>())
-    if (dock->toggleViewAction()->isChecked()) state.panels.push_back(dock->objectName().toStdString());
+  state.row_height = timeline.model().row_height();
+  if (place_.choose_ranks) {
+    for (const QDockWidget* const dock : place_.window.findChildren<QDockWidget*>())
+      if (dock->toggleViewAction()->isChecked()) state.panels.push_back(dock->objectName().toStdString());
+  } else if (read_) {
+    state.ranks = read_->ranks;
+    state.panels = read_->panels;
+  } else {
+    state.ranks.clear();
+    for (const PanelInfo& panel : panels()) state.panels.emplace_back(panel.id);
+  }
   std::ranges::sort(state.panels);
   return state;
 }
@@ -105,13 +122,13 @@ void ViewKeeper::keep() {
 void ViewKeeper::save() {
   if (session_.run() == nullptr || file_.empty()) return;
   if (!readable_)
-    return window_.warn(
+    return place_.warn(
         tr("%1 could not be used and is not overwritten; start with --session FILE to save this view elsewhere.")
             .arg(qt_text(file_.string())));
   if (const auto written = write_view(file_, state()); !written)
-    return window_.warn(QString::fromStdString(written.error().message));
+    return place_.warn(QString::fromStdString(written.error().message));
   there_ = true;
-  window_.statusBar()->showMessage(tr("The view is saved in %1").arg(qt_text(file_.string())), 8000);
+  place_.window.statusBar()->showMessage(tr("The view is saved in %1").arg(qt_text(file_.string())), 8000);
 }
 
 }  // namespace rankscope::gui

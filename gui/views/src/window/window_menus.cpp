@@ -2,14 +2,16 @@
 #include <QActionGroup>
 #include <QFileDialog>
 #include <QMenuBar>
-#include <algorithm>
 #include <array>
 
 #include "base/dialogs.h"
+#include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/views/base/theme.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"
+#include "timeline/commands.h"
 #include "window/help_pages.h"
+#include "window/marks_menu.h"
 #include "window/sources.h"
 
 namespace rankscope::gui {
@@ -17,7 +19,6 @@ namespace {
 
 /// Commands of the timeline that are looked for in other menus.
 constexpr std::array of_file{"save_view", "picture", "export"};
-constexpr std::array elsewhere{"save_view", "picture", "export", "record", "help", "palette"};
 
 QAction* named(QAction* action, const char* name) {
   action->setObjectName(QString::fromLatin1(name));
@@ -28,13 +29,14 @@ QAction* named(QAction* action, const char* name) {
 
 void MainWindow::make_menus() {
   make_file_menu();
+  view_->addSeparator();
+  named(view_->addAction(tr("&Reset layout"), this, &MainWindow::reset_layout), "reset_layout");
   make_themes();
   menuBar()->addMenu(view_);
   QMenu* const move = menuBar()->addMenu(tr("&Timeline"));
-  for (QAction* const action : timeline_->actions()) {
-    const auto is_this = [action](const char* name) { return action->objectName() == QLatin1String{name}; };
-    if (std::ranges::none_of(elsewhere, is_this)) move->addAction(action);
-  }
+  fill_timeline_menu(*move, *timeline_);
+  for (const QAction* const entry : move->actions())
+    if (entry->menu() != nullptr && entry->text() == qt_text(marks_menu)) list_marks(*entry->menu(), *timeline_);
   QMenu* const help = menuBar()->addMenu(tr("&Help"));
   help->addAction(timeline_->findChild<QAction*>(QStringLiteral("help")));
   help->addAction(timeline_->findChild<QAction*>(QStringLiteral("palette")));

@@ -115,6 +115,45 @@ TEST(DetailsModel, ComparesAnEventWithTheSameOneOfItsStepOnOtherRanks) {
             QStringLiteral("median 10 ns (2 ranks); this event takes 1.00× as long"));
 }
 
+TEST(DetailsModel, SaysHowFastACopyIs) {
+  Session session;
+  const DetailsModel model{session};
+  ASSERT_TRUE(testing::shows(
+      session, *run_from_text("0 memory 0 1000 \"Memcpy HtoD\" bytes=4500\n0 memory 2000 3000 \"Memset\"\n")));
+  session.select(SpanId{0});
+  EXPECT_EQ(model.value_of(QStringLiteral("Speed")), QStringLiteral("4.50 GB/s"));
+  session.select(SpanId{1});
+  EXPECT_EQ(model.value_of(QStringLiteral("Speed")), QString{}) << "its size was not recorded";
+}
+
+TEST(DetailsModel, SaysTheBusBandwidthOfTheGroup) {
+  Session session;
+  const DetailsModel model{session};
+  ASSERT_TRUE(testing::shows(session, *run_from_text("@run world_size=2 clock=same_host clock_error=1\n@group dp 0,1\n"
+                                                     "0 comm 0 100000 allreduce group=dp seq=0 bytes=440000\n"
+                                                     "1 comm 0 100000 allreduce group=dp seq=0 bytes=440000\n"
+                                                     "0 comm 200000 310000 allreduce group=dp seq=1 bytes=440000\n"
+                                                     "1 comm 250000 310000 allreduce group=dp seq=1 bytes=440000\n")));
+  ASSERT_TRUE(session.report()->collectives);
+  ASSERT_EQ(session.report()->collectives->groups.size(), 1U);
+  const auto& known = session.report()->collectives->groups.front().busbw_gbps;
+  ASSERT_TRUE(known) << session.report()->collectives->groups.front().why_no_busbw;
+  session.select(testing::nth_span(*session.run(), RankId{0}, SpanKind::comm));
+  EXPECT_EQ(model.value_of(QStringLiteral("Bus bandwidth")),
+            QStringLiteral("%1 GB/s, mean of all allreduce calls in this group").arg(*known, 0, 'f', 2));
+}
+
+TEST(DetailsModel, NeverSaysThatAnEventTakes0TimesAsLong) {
+  Session session;
+  const DetailsModel model{session};
+  ASSERT_TRUE(testing::shows(session, *run_from_text("@run world_size=2 clock=same_host clock_error=1\n"
+                                                     "0 step 0 10000 step index=0\n0 compute 10 9000 gemm\n"
+                                                     "1 step 0 10000 step index=0\n1 compute 10 12 gemm\n")));
+  session.select(testing::nth_span(*session.run(), RankId{1}, SpanKind::compute));
+  EXPECT_EQ(model.value_of(QStringLiteral("On other ranks")),
+            QStringLiteral("median 8.990 µs (1 rank); this event takes less than 0.01× as long"));
+}
+
 TEST(DetailsModel, SumsUpASelectedStretchUntilAnEventIsSelected) {
   Session session;
   DetailsModel model{session};

@@ -226,7 +226,8 @@ TEST(RecordForm, HasAPlaceForEachOptionOfTheProgramButForAFew) {
       "quiet",    // the dialog shows what record prints
       "pytorch",  // says more of containers
       "nccl",     // of these few have need: a line for other options takes them
-      "cuda-graphs", "ring-kib", "rank-env", "no-stacks", "pm-sampling", "or-run", "budget", "hang-after", "on-hang",
+      "cuda-graphs", "ring-kib", "rank-env", "no-stacks",  "pm-sampling",
+      "or-run",      "budget",   "keep",     "hang-after", "on-hang",
   };
   for (const char* const option : left_out)
     EXPECT_TRUE(offered.insert(option).second) << option << " has a place by now";

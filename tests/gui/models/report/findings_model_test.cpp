@@ -9,6 +9,7 @@
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/model/text.h"
 #include "rankscope/gui/models/report/findings_model.h"
+#include "rankscope/gui/models/report/verdict_words.h"
 
 namespace rankscope::gui {
 namespace {
@@ -43,8 +44,38 @@ TEST(FindingsModel, ShowsTheVerdictOfTheTextReport) {
   session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
   ASSERT_TRUE(testing::becomes_ready(session));
   EXPECT_TRUE(model.note().startsWith(QStringLiteral("Rank 2 is slow"))) << model.note().toStdString();
-  for (const std::string& sentence : analyzer::verdict_sentences(*session.report()))
-    EXPECT_TRUE(model.note().contains(QString::fromStdString(sentence))) << sentence;
+  for (const std::string& sentence : analyzer::verdict_sentences(*session.report())) {
+    EXPECT_TRUE(model.whole_note().contains(QString::fromStdString(sentence))) << sentence;
+    const bool is_doubt = sentence.find("Cannot tell") != std::string::npos;
+    EXPECT_TRUE(is_doubt || model.note().contains(QString::fromStdString(sentence))) << sentence;
+  }
+  EXPECT_FALSE(model.note().contains(QStringLiteral("whether other ranks are slow"))) << "a slow rank is named";
+}
+
+TEST(FindingsModel, SaysInAShortSentenceThatASlowRankMayBeHidden) {
+  analyzer::StragglersSection stragglers;
+  stragglers.cannot_tell = "only three steps were counted, which is too few";
+  analyzer::Report report;
+  report.stragglers = stragglers;
+  report.steps = analyzer::StepsSection{};
+  EXPECT_TRUE(whole_verdict(report).contains(
+      QStringLiteral("Cannot tell whether a rank is slow: only three steps were counted, which is too few.")))
+      << whole_verdict(report).toStdString();
+  EXPECT_TRUE(brief_verdict(report).contains(QStringLiteral("Cannot tell whether a rank is slow.")))
+      << brief_verdict(report).toStdString();
+  EXPECT_FALSE(brief_verdict(report).contains(QStringLiteral("three steps")));
+}
+
+TEST(FindingsModel, NamesPanelsInPlaceOfSectionsOfTheTextReport) {
+  Session session;
+  FindingsModel model{session};
+  session.show(*run_from_text("@quality events_dropped 7\n0 compute 0 100 gemm\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  const QString said = model.why_empty() + model.note();
+  EXPECT_FALSE(said.contains(QStringLiteral("DATA QUALITY"))) << said.toStdString();
+  EXPECT_FALSE(said.contains(QStringLiteral("NOT AVAILABLE"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("see Data quality"))) << said.toStdString();
+  EXPECT_TRUE(with_links_to_panels(said).contains(QStringLiteral("<a href=\"quality\">Data quality</a>")));
 }
 
 TEST(FindingsModel, SaysHowTheNextRecordingGetsSteps) {
@@ -67,6 +98,20 @@ TEST(FindingsModel, NothingFoundIsNotSaidWhereItCannotBeTold) {
   EXPECT_TRUE(said.contains(QStringLiteral("Cannot tell which rank is slow or how long a step takes")))
       << said.toStdString();
   EXPECT_FALSE(said.contains(QStringLiteral("No problem was found.")));
+}
+
+TEST(FindingsModel, ShowsThatCopiesTakeMostOfTheTime) {
+  Session session;
+  FindingsModel model{session};
+  session.show(
+      *run_from_text("@lane 0 main kind=thread number=1\n@lane 0 s7 kind=stream number=7 device=0\n"
+                     "0 runtime 0 9000000 cudaMalloc lane=main\n"
+                     "0 memory 9000000 9970000 \"Memcpy HtoD\" bytes=970000 lane=s7\n"
+                     "0 compute 9970000 10000000 gemm lane=s7\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  bool found = false;
+  for (int row = 0; row < model.rowCount(); ++row) found = found || model.finding(row).id == "exposed_copies";
+  EXPECT_TRUE(found) << model.note().toStdString() << model.why_empty().toStdString();
 }
 
 TEST(FindingsModel, SaysThatPartsAreMissing) {

@@ -49,5 +49,20 @@ TEST(Going, BringsAMomentThatIsOutOfSightToTheMiddle) {
   EXPECT_EQ(selected_name(session), "long");
 }
 
+TEST(Moments, StartUpAndTheEndAreNotShownAtFirst) {
+  Session session;
+  session.show(
+      *run_from_text("@run clock=same_host\n0 python 0 1000000 start_up\n"
+                     "0 step 1000000 1200000 step index=0\n0 step 1200000 1400000 step index=1\n"
+                     "0 python 1400000 2000000 the_end\n"));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  ASSERT_TRUE(session.report()->steps);
+  show_steps(session);
+  EXPECT_EQ(session.visible(), (TimeRange{at(992'000), at(1'408'000)}));
+  session.set_visible({at(0), at(500'000)});
+  show_steps(session);
+  EXPECT_EQ(session.visible(), (TimeRange{at(0), at(500'000)})) << "somebody has looked elsewhere";
+}
+
 }  // namespace
 }  // namespace rankscope::gui

@@ -66,7 +66,7 @@ TEST(Session, CancelledReadingDoesNotTakeTheReportAway) {
   session.open(demo);
   session.cancel();
   EXPECT_EQ(session.state(), LoadState::analyzing);
-  EXPECT_EQ(session.why_no_report({}), QStringLiteral("The report is being generated."));
+  EXPECT_EQ(session.why_no_report({}), QStringLiteral("Analyzing..."));
   EXPECT_TRUE(testing::comes_true([&] { return session.report() != nullptr; }));
   EXPECT_EQ(session.run()->spans().size(), 3U);
 }

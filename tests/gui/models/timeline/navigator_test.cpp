@@ -67,8 +67,7 @@ TEST(Navigator, ShowsActivityOfTheGpuButNotAllThatWasSampled) {
   std::vector<std::string> names;
   for (const Track& track : viewer.model.tracks().tracks)
     if (track.kind == TrackKind::counter) names.push_back(track.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"GPU 0 dram_read_percent", "GPU 0 nvlink_sent_bytes_per_second",
-                                             "GPU 0 sm_active_percent"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"GPU 0 DRAM read", "GPU 0 NVLink sent", "GPU 0 SM active"}));
 }
 
 TEST(Navigator, GoesBackAndForwardThroughRanges) {

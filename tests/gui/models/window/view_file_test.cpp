@@ -110,6 +110,18 @@ TEST(ViewFile, TellsLanesOfOneNameApart) {
   }
 }
 
+TEST(ViewFile, RestoresAPinnedCounter) {
+  const auto run = *run_from_text("0 compute 0 100 gemm\n0 counter 0 1 rss_bytes\n0 counter 0 1 cpu_percent\n");
+  Looked before{run};
+  before.session.toggle_counter_pin(1);
+  const auto state = view_from_json(to_json(view_of(before.session, before.navigator)));
+  ASSERT_TRUE(state) << state.error().message;
+  Looked after{run};
+  restore(*state, after.session, after.navigator);
+  EXPECT_THAT(after.session.pinned_counters(), ElementsAre(1U));
+  EXPECT_TRUE(after.session.pinned().empty());
+}
+
 TEST(ViewFile, OfAnOlderVersionPinsTheFirstLaneOfTheName) {
   Looked looked{run_with_lanes_of_one_name()};
   ViewState state = view_of(looked.session, looked.navigator);

@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <QAction>
+#include <QDockWidget>
+#include <QFileDialog>
+#include <QLineEdit>
 #include <QSignalSpy>
 #include <QTableView>
 #include <QTableWidget>
+#include <filesystem>
 
 #include "gui/model_tester.h"
 #include "gui/runs.h"
@@ -12,6 +16,9 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/gui/views/compare/compare_window.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
+#include "rankscope/gui/views/window/main_window.h"
+#include "rankscope/gui/views/window/picture_file.h"
+#include "support/temporary_folder.h"
 #include "timeline/commands.h"
 
 namespace rankscope::gui {
@@ -120,6 +127,49 @@ TEST(CompareWindow, RanksAreChosenForBoth) {
   EXPECT_TRUE(runs.b.filter().ranks.empty());
 }
 
+TEST(CompareWindow, SearchesInBothRuns) {
+  Compared runs;
+  ASSERT_TRUE(testing::comes_true([&] { return runs.window.timeline_b().is_up_to_date(); }));
+  auto* const search = runs.window.findChild<QLineEdit*>(QStringLiteral("search"));
+  search->setText(QStringLiteral("allred"));
+  EXPECT_EQ(runs.a.filter().text, "allred");
+  EXPECT_EQ(runs.b.filter().text, "allred");
+  runs.window.choose_ranks(QStringLiteral("1"));
+  EXPECT_EQ(runs.b.filter().text, "allred") << "still";
+  runs.window.choose_ranks(QStringLiteral("1,"));
+  search->setText(QStringLiteral("allredu"));
+  EXPECT_EQ(runs.a.filter().text, "allredu") << "though the ranks cannot be read";
+  runs.window.choose_ranks(QStringLiteral("1"));
+  runs.b.set_filter({.ranks = runs.b.filter().ranks, .text = "allre"});
+  EXPECT_EQ(search->text(), QStringLiteral("allre")) << "what a menu of the timeline searches for";
+  EXPECT_EQ(runs.a.filter().text, "allre");
+  Q_EMIT runs.window.timeline_b().searchRequested();
+  QTest::keyClick(search, Qt::Key_Return);
+  EXPECT_FALSE(runs.a.selection());
+  ASSERT_TRUE(runs.b.selection());
+  EXPECT_EQ(runs.b.run()->lane(runs.b.run()->span(*runs.b.selection()).lane).rank, RankId{1});
+}
+
+#ifdef RANKSCOPE_HAS_SVG
+TEST(CompareWindow, SavesAPictureOfBothRuns) {
+  const testing::TemporaryFolder folder;
+  Compared runs;
+  ASSERT_TRUE(testing::comes_true(
+      [&] { return runs.window.timeline_a().is_up_to_date() && runs.window.timeline_b().is_up_to_date(); }));
+  Q_EMIT runs.window.timeline_a().pictureRequested();
+  auto* const dialog = runs.window.findChild<QFileDialog*>();
+  ASSERT_NE(dialog, nullptr);
+  Q_EMIT dialog->fileSelected(QString::fromStdString((folder / "both.svg").string()));
+  dialog->reject();
+  const std::string drawing = testing::read_file(folder / "both.svg");
+  std::size_t ranks = 0;
+  for (std::size_t at = drawing.find(">rank 0</text>"); at != std::string::npos;
+       at = drawing.find(">rank 0</text>", at + 1))
+    ++ranks;
+  EXPECT_EQ(ranks, 2U) << "one in each timeline";
+}
+#endif
+
 TEST(CompareWindow, ARunWithNoneOfTheChosenRanksIsNamedAndStaysAsItIs) {
   Session a;
   Session b;
@@ -152,12 +202,44 @@ TEST(CompareWindow, HasNoCommandsThatWouldDoNothing) {
   EXPECT_TRUE(listed("Next step"));
   EXPECT_TRUE(listed("Choose ranks"));
   EXPECT_NE(keys->item(keys->rowCount() - 1, 0), nullptr) << "no empty rows";
-  for (const char* const title : {"Search names", "Save a picture (PNG or SVG)", "Schedule of the pipeline"}) {
+  EXPECT_TRUE(listed("Search names"));
+  EXPECT_TRUE(listed("Save a picture (PNG or SVG)"));
+  EXPECT_TRUE(listed("Save session"));
+  for (const char* const title : {"Record a run", "Schedule of the pipeline"}) {
     EXPECT_FALSE(listed(title)) << title;
     for (const auto* const timeline : {&window.timeline_a(), &window.timeline_b()})
       for (const QAction* const action : timeline->actions())
         EXPECT_TRUE(action->text() != QString::fromLatin1(title) || !action->isVisible()) << title;
   }
+}
+
+TEST(CompareWindow, KeepsWhatIsPinnedOfEachRunBesideItsRecording) {
+  const testing::TemporaryFolder folder;
+  for (const char* const name : {"a.rankscope", "b.rankscope"})
+    std::filesystem::copy(RANKSCOPE_SAMPLES "/demo.rankscope", folder / name, std::filesystem::copy_options::recursive);
+  for (const bool first_time : {true, false}) {
+    Session a;
+    Session b;
+    CompareWindow window{a, b};
+    window.show();
+    a.open({.paths = {folder / "a.rankscope"}});
+    b.open({.paths = {folder / "b.rankscope"}});
+    ASSERT_TRUE(testing::becomes_ready(a));
+    ASSERT_TRUE(testing::becomes_ready(b));
+    EXPECT_EQ(b.pinned().empty(), first_time);
+    EXPECT_TRUE(a.pinned().empty());
+    if (first_time) b.toggle_pin(LaneId{0});
+    window.close();
+    EXPECT_FALSE(std::filesystem::exists(folder / "a.rankscope-view")) << "nothing is pinned there";
+    EXPECT_TRUE(std::filesystem::exists(folder / "b.rankscope-view"));
+  }
+  Session alone;
+  MainWindow window{alone};
+  window.show();
+  alone.open({.paths = {folder / "b.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(alone));
+  EXPECT_EQ(alone.pinned().size(), 1U);
+  EXPECT_TRUE(window.findChild<QDockWidget*>(QStringLiteral("details"))->isVisible()) << "panels are those of before";
 }
 
 TEST(CompareWindow, BothRunsThatCannotBeReadAreSaid) {

@@ -10,6 +10,7 @@
 #include "gui/runs.h"
 #include "gui/views/pictures.h"
 #include "rankscope/core/model/run.h"
+#include "rankscope/core/model/text.h"
 #include "rankscope/gui/views/registry.h"
 
 namespace rankscope::gui {
@@ -27,6 +28,25 @@ TEST(DetailsPanel, ShowsTheMembersOfACollectiveAndCopiesThemAsText) {
   EXPECT_EQ(panel->findChild<QTableView*>(QStringLiteral("members_table"))->model()->rowCount(), 4);
   copy->click();
   EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("Rank 2 arrived last")));
+}
+
+/// As NCCL and PyTorch name the arguments of a collective.
+TEST(DetailsPanel, ValuesKeepTheirRoomBesideLongNamesOfProperties) {
+  Session session;
+  const std::unique_ptr<QWidget> panel{make_details_panel(session, nullptr)};
+  ASSERT_TRUE(testing::shows(
+      session,
+      *run_from_text(
+          "0 compute 0 100 \"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)\" "
+          "process_group_description_of_the_communicator=default_pg queued_input_tensor_start_addresses=7\n")));
+  session.select(SpanId{0});
+  testing::paint(*panel, {260, 560}, QStringLiteral("details_nccl"));
+  QCoreApplication::processEvents();
+  const auto* const table = panel->findChild<QTableView*>(QStringLiteral("details_table"));
+  ASSERT_GT(table->model()->rowCount(), 4);
+  EXPECT_GE(table->columnWidth(1), table->viewport()->width() / 2);
+  const int line = table->fontMetrics().height();
+  EXPECT_GE(table->rowHeight(0), 3 * line) << "the whole name of the kernel";
 }
 
 TEST(DetailsPanel, GoesToAMemberThatIsClicked) {

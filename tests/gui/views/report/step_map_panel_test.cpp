@@ -8,6 +8,7 @@
 
 #include "gui/runs.h"
 #include "gui/views/pictures.h"
+#include "rankscope/gui/models/details/selection_text.h"
 #include "rankscope/gui/views/registry.h"
 
 namespace rankscope::gui {
@@ -59,6 +60,52 @@ TEST(StepMapPanel, TheSlowRankIsOrangeInBothThemes) {
     EXPECT_GT(slow.red(), slow.blue() + 60);
     EXPECT_LT(std::abs(usual.red() - usual.blue()), 60);
   }
+}
+
+/// How many pixels of a cell are not of its colour; its rim is left out.
+int written_pixels(QTableView& map, int row, int column) {
+  const QRect cell = map.visualRect(map.model()->index(row, column)).adjusted(1, 1, -2, -2);
+  const QImage image = map.viewport()->grab(cell).toImage();
+  int other = 0;
+  for (int y = 0; y < image.height(); ++y)
+    for (int x = 0; x < image.width(); ++x) other += image.pixel(x, y) == image.pixel(0, 0) ? 0 : 1;
+  return other;
+}
+
+TEST(StepMapPanel, HasNumbersInAllCellsOrInNone) {
+  Session session;
+  const std::unique_ptr<QWidget> panel{make_step_map_panel(session, nullptr)};
+  // Of three ranks one is the median rank.
+  ASSERT_TRUE(testing::shows(
+      session,
+      testing::recorded({.ranks = 3, .steps = 8, .faults = {synthetic::fault_from("slow:rank=2,factor=1.5")}})));
+  auto* const map = panel->findChild<QTableView*>(QStringLiteral("step_map"));
+  int zero = -1;
+  for (int row = 0; row < map->model()->rowCount(); ++row)
+    for (int column = 1; column < map->model()->columnCount(); ++column)
+      if (map->model()->index(row, column).data().toString() == QStringLiteral("0")) zero = row * 100 + column;
+  ASSERT_GE(zero, 0) << "a cell of the median rank";
+  bool any = false;
+  bool none = false;
+  for (int width = 160; width <= 900; width += 20) {
+    testing::paint(*panel, {width, 260}, QStringLiteral("step_map_width"));
+    map->clearSelection();
+    const bool late = written_pixels(*map, 2, zero % 100) > 0;
+    const bool even = written_pixels(*map, zero / 100, zero % 100) > 0;
+    EXPECT_EQ(late, even) << "at a width of " << width;
+    any = any || late;
+    none = none || !late;
+  }
+  EXPECT_TRUE(any && none);
+}
+
+TEST(StepMapPanel, ItsTextNamesTheRanks) {
+  Session session;
+  const std::unique_ptr<QWidget> panel{make_step_map_panel(session, nullptr)};
+  ASSERT_TRUE(testing::shows(session, testing::run_with_slow_rank()));
+  const QString text = table_text(*panel->findChild<QTableView*>(QStringLiteral("step_map"))->model());
+  EXPECT_TRUE(text.startsWith(QLatin1Char{'\t'})) << text.toStdString();
+  EXPECT_EQ(text.count(QStringLiteral("\nrank ")), 4) << text.toStdString();
 }
 
 TEST(StepMapPanel, ShowsStepTimesOnDemand) {

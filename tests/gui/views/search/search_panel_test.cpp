@@ -5,6 +5,7 @@
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QScrollBar>
 #include <QTableView>
 
 #include "gui/runs.h"
@@ -56,8 +57,13 @@ TEST(SearchPanel, AClickOnTheHeaderOfDurationsShowsTheLongestAndThenTheShortest)
         .time.length();
   };
   const auto last = hits->model()->rowCount() - 1;
+  hits->selectRow(last);
+  hits->scrollToBottom();
+  ASSERT_GT(hits->verticalScrollBar()->value(), 0);
   click(1);
   EXPECT_TRUE(testing::comes_true([&] { return length_of(0) > length_of(last); }));
+  EXPECT_TRUE(testing::comes_true([&] { return hits->verticalScrollBar()->value() == 0; }))
+      << "the longest are in sight";
   click(1);
   EXPECT_TRUE(testing::comes_true([&] { return length_of(0) < length_of(last); }));
   click(2);

@@ -63,5 +63,14 @@ TEST(HeatStrip, ShowsWhereRanksWereBusyUntilTheirLatenessIsKnown) {
   EXPECT_NE(strip.pixel(20, 5), strip.pixel(20, 25));
 }
 
+TEST(HeatStrip, IsOfTheStreamsOfARankIfThereAreAny) {
+  Facts facts;
+  facts.run = *run_from_text("0 compute 500 1000 gemm\n0 op 0 10 mm\n0 op 20 30 mm\n0 op 40 50 mm\n0 op 60 400 mm\n");
+  facts.lod = lod::RunLod::build(facts.run, {});
+  const QImage strip = heat_strip(facts, {100, 10}, Theme::light);
+  EXPECT_EQ(strip.pixel(25, 5), colours_of(Theme::light).lane) << "only the host works";
+  EXPECT_NE(strip.pixel(75, 5), colours_of(Theme::light).lane);
+}
+
 }  // namespace
 }  // namespace rankscope::gui

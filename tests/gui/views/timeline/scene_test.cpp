@@ -1,7 +1,9 @@
 // The picture of spans, without text, against pictures that were looked at.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "gui/views/golden.h"
 #include "rankscope/analyzer/report.h"
@@ -31,6 +33,24 @@ std::shared_ptr<const Run> run_to_paint() {
   return *run;
 }
 
+/// The lanes of each rank in the order that the pictures have: threads above streams.
+std::vector<PlacedTrack> placed(std::vector<Track> tracks) {
+  const auto is_lane = [](const Track& track) { return track.kind == TrackKind::lane; };
+  for (auto at = tracks.begin(); at != tracks.end();) {
+    const auto first = std::find_if(at, tracks.end(), is_lane);
+    at = std::find_if_not(first, tracks.end(), is_lane);
+    std::reverse(first, at);
+  }
+  std::vector<PlacedTrack> all;
+  double y = 0;
+  for (Track& track : tracks) {
+    const double height = track.height + 3;
+    all.push_back({std::move(track), y});
+    y += height;
+  }
+  return all;
+}
+
 Scene scene_of(const std::shared_ptr<const Run>& run, double ratio, Theme theme) {
   auto facts = std::make_shared<Facts>(Facts{.run = run, .lod = lod::RunLod::build(run, {})});
   facts->report = std::make_shared<const analyzer::Report>(analyzer::analyze(*run, {}));
@@ -44,8 +64,7 @@ Scene scene_of(const std::shared_ptr<const Run>& run, double ratio, Theme theme)
   scene.row_height = 12;
   scene.theme = theme;
   scene.labels = false;
-  for (const Track& track : make_tracks(*facts->lod, {.row_height = 12}).tracks)
-    scene.tracks.push_back({track, track.y});
+  scene.tracks = placed(make_tracks(*facts->lod, {.row_height = 12}).tracks);
   scene.facts = std::move(facts);
   return scene;
 }

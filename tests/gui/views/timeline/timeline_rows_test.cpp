@@ -74,17 +74,100 @@ TEST(TimelineRows, TheNameOfATallLaneStaysInSight) {
   EXPECT_GT(letters_at_the_top(), 20);
 }
 
+TEST(TimelineRows, AClickOnTheNameOfADeepLaneShowsOneRowOrAll) {
+  ShownRows shown{nested(20).c_str()};
+  const SpanId deepest = shown.find(RankId{0}, "f19");
+  ASSERT_TRUE(shown.view.box_of(deepest));
+  const QPoint name{60, shown.middle(shown.find(RankId{0}, "f0")).y()};
+  QTest::mouseClick(&shown.view, Qt::LeftButton, {}, name);
+  EXPECT_FALSE(shown.view.box_of(deepest));
+  EXPECT_TRUE(shown.view.box_of(shown.find(RankId{0}, "f0")));
+  QTest::mouseClick(&shown.view, Qt::LeftButton, {}, name);
+  EXPECT_TRUE(shown.view.box_of(deepest));
+}
+
+TEST(TimelineRows, ALaneShowsAllItsRowsWhenADeepEventIsGoneTo) {
+  ShownRows shown{("0 compute 0 100 gemm\n" + nested(30)).c_str()};
+  const SpanId deep = shown.find(RankId{0}, "f20");
+  EXPECT_FALSE(shown.view.box_of(deep)) << "eight rows at first";
+  shown.session.go_to(deep);
+  EXPECT_TRUE(shown.view.box_of(deep));
+}
+
 TEST(TimelineRows, WhatAFoldedRankDoesNotDrawHasNoBox) {
   ShownRows shown;
   const SpanId kernel = shown.find(RankId{0}, "gemm");
   const SpanId comm = shown.find(RankId{0}, "allreduce");
+  const SpanId step = shown.find(RankId{0}, "step");
   shown.view.model().fold_all(true);
-  ASSERT_TRUE(shown.view.box_of(kernel));
-  EXPECT_EQ(shown.view.span_at(shown.view.box_of(kernel)->center()), kernel);
-  EXPECT_FALSE(shown.view.box_of(comm));
-  shown.session.toggle_pin(shown.session.run()->span(comm).lane);
-  ASSERT_TRUE(shown.view.box_of(comm)) << "on the pinned lane";
-  EXPECT_EQ(shown.view.span_at(shown.view.box_of(comm)->center()), comm);
+  for (const SpanId drawn : {kernel, comm}) {
+    ASSERT_TRUE(shown.view.box_of(drawn));
+    EXPECT_EQ(shown.view.span_at(shown.view.box_of(drawn)->center()), drawn);
+  }
+  EXPECT_GT(shown.view.box_of(comm)->center().y(), shown.view.box_of(kernel)->center().y()) << "below the kernels";
+  EXPECT_FALSE(shown.view.box_of(step));
+  shown.session.toggle_pin(shown.session.run()->span(step).lane);
+  ASSERT_TRUE(shown.view.box_of(step)) << "on the pinned lane";
+  EXPECT_EQ(shown.view.span_at(shown.view.box_of(step)->center()), step);
+}
+
+TEST(TimelineRows, AFoldedRankHasTicksAtTheHitsOfTheSearch) {
+  ShownRows shown;
+  shown.view.model().fold_all(true);
+  const auto ticks = [&shown] {
+    EXPECT_TRUE(testing::comes_true([&] { return shown.view.is_up_to_date(); }));
+    const QRect row = shown.view.box_of(shown.find(RankId{0}, "gemm"))->toAlignedRect();
+    const QImage picture = shown.view.grab(QRect{200, row.top(), shown.view.width() - 230, row.height()}).toImage();
+    int found = 0;
+    for (int x = 0; x < picture.width(); ++x)
+      for (int y = 0; y < picture.height(); ++y)
+        if (picture.pixel(x, y) == colours_of(Theme::light).accent) {
+          ++found;
+          break;
+        }
+    return found;
+  };
+  EXPECT_EQ(ticks(), 0);
+  shown.session.set_filter({.text = "allreduce"});
+  ASSERT_TRUE(testing::comes_true([&] { return shown.view.navigator().hits() != nullptr; }));
+  EXPECT_GE(ticks(), 2) << "two events, though they are on another lane";
+  EXPECT_LE(ticks(), 8);
+  shown.session.set_filter({});
+  EXPECT_EQ(ticks(), 0);
+}
+
+/// Pixels of a dashed line at a moment, over the row of a span.
+int dashes_at(ShownRows& shown, SpanId span, RunTime moment) {
+  EXPECT_TRUE(testing::comes_true([&] { return shown.view.is_up_to_date(); }));
+  const QImage picture = shown.view.grab().toImage();
+  const TimeScale scale = shown.view.navigator().scale();
+  const double left = shown.view.picture_size().width() - scale.width;
+  const QRectF row = *shown.view.box_of(span);
+  int dashes = 0;
+  for (int y = static_cast<int>(row.top()); y < static_cast<int>(row.bottom()); ++y)
+    for (const int near : {-1, 0, 1})
+      if (picture.pixel(static_cast<int>(left + scale.x_of(moment)) + near, y) == colours_of(Theme::light).faint) {
+        ++dashes;
+        break;
+      }
+  return dashes;
+}
+
+TEST(TimelineRows, DashedLinesStandWhereTheStepsOfTheirRankStart) {
+  ShownRows shown{
+      "@run world_size=2 clock=same_host clock_error=1\n"
+      "0 step 0 1000000 step index=0\n0 step 1000000 2000000 step index=1\n0 compute 100 200000 gemm\n"
+      "1 step 300000 1300000 step index=0\n1 step 1300000 2300000 step index=1\n1 compute 400000 500000 gemm\n"};
+  shown.view.set_colouring(Colouring::by_kind);
+  const SpanId first = shown.find(RankId{0}, "gemm");
+  const SpanId second = shown.find(RankId{1}, "gemm");
+  EXPECT_GT(dashes_at(shown, first, at(1'000'000)), 3);
+  EXPECT_EQ(dashes_at(shown, first, at(1'300'000)), 0);
+  EXPECT_GT(dashes_at(shown, second, at(1'300'000)), 3);
+  EXPECT_EQ(dashes_at(shown, second, at(1'000'000)), 0) << "the other rank starts its step there";
+  shown.session.set_filter({.ranks = {RankId{1}}});
+  EXPECT_EQ(dashes_at(shown, second, at(1'000'000)), 0);
+  EXPECT_GT(dashes_at(shown, second, at(1'300'000)), 3);
 }
 
 constexpr const char* two_hosts =

@@ -149,7 +149,7 @@ TEST(CommandPalette, OfTwoRunsHasNoCommandsThatWouldDoNothing) {
   QTest::keyClick(&window.timeline_b(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
   ASSERT_NE(palette_of(window), nullptr);
   EXPECT_THAT(offered(*palette_of(window)), Contains("Next step"));
-  EXPECT_THAT(offered(*palette_of(window)), Not(Contains("Search names")));
+  EXPECT_THAT(offered(*palette_of(window)), Not(Contains("Record a run")));
 }
 
 }  // namespace

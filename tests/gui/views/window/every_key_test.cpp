@@ -264,6 +264,10 @@ void EveryKey::add_marks(std::map<std::string_view, Case>& all) {
   all["remove_mark"] = {two, [](auto&, auto& b) { return b.marks.size() == 1; }};
   all["next_mark"] = {two, is_at(0.7)};
   all["previous_mark"] = {two, is_at(0.3)};
+  all["select_step"] = {event, [this](auto&, auto& b) {
+                          return b.area && b.area->time.contains(span(b.selection).time.begin) &&
+                                 b.area->time.length() < session_.extent().length() / 4;
+                        }};
   all["select_all"] = {event, [](auto&, auto& b) { return b.area && b.area->lanes.size() > 4; }};
   all["clear"] = {event, [](auto&, auto& b) { return !b.selection && !b.area; }};
   all["copy"] = {event, [](auto&, auto& b) { return b.copied.startsWith(QStringLiteral("forward\trank 1\t")); }};
@@ -308,6 +312,7 @@ void EveryKey::add_asks(std::map<std::string_view, Case>& all) {
   };
   all["search"] = {nothing, gives_keyboard_to("search")};
   all["find_ranks"] = {nothing, gives_keyboard_to("ranks")};
+  all["pivot"] = {nothing, gives_keyboard_to("pivot")};
   all["operators"] = {nothing, gives_keyboard_to("flame")};
   all["memory"] = {nothing, gives_keyboard_to("memory")};
   all["pipeline"] = {nothing, gives_keyboard_to("pipeline")};

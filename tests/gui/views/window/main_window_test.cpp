@@ -134,6 +134,29 @@ TEST(MainWindow, SaysWhichRankTheRunDoesNotHave) {
   EXPECT_EQ(shown.session.filter().ranks, std::vector{RankId{0}});
 }
 
+TEST(MainWindow, ARankThatIsChosenInTheTimelineStandsInTheFieldOfRanks) {
+  ShownWindow shown{"0 compute 0 100 gemm\n1 compute 0 400 gemm\n"};
+  Q_EMIT shown.window.timeline().ranksChosen(QStringLiteral("1"));
+  EXPECT_EQ(shown.window.findChild<QLineEdit*>(QStringLiteral("ranks"))->text(), QStringLiteral("1"));
+  EXPECT_EQ(shown.session.filter().ranks, std::vector{RankId{1}});
+  Q_EMIT shown.window.timeline().ranksChosen({});
+  EXPECT_TRUE(shown.session.filter().ranks.empty());
+}
+
+TEST(MainWindow, ShowsTheLanesWhoseNamesAreTyped) {
+  ShownWindow shown{"0 compute 0 100 gemm\n0 op 0 400 mm\n"};
+  const auto lanes = [&shown] {
+    return std::ranges::count(shown.window.timeline().model().tracks().tracks, TrackKind::lane, &Track::kind);
+  };
+  ASSERT_TRUE(testing::comes_true([&] { return lanes() == 2; }));
+  auto* const field = shown.window.findChild<QLineEdit*>(QStringLiteral("lanes"));
+  field->setText(QStringLiteral("stream"));
+  EXPECT_EQ(lanes(), 1);
+  shown.session.show(*run_from_text("0 compute 0 100 gemm\n0 op 0 400 mm\n"));
+  EXPECT_TRUE(field->text().isEmpty()) << "another run has other lanes";
+  EXPECT_TRUE(testing::comes_true([&] { return lanes() == 2; }));
+}
+
 TEST(MainWindow, GoesOnWhileAFolderIsChosenAndOpensIt) {
   ShownWindow shown{"0 compute 0 100 gemm\n"};
   const auto actions = shown.window.findChildren<QAction*>();

@@ -7,6 +7,8 @@
 #include <QLineEdit>
 #include <QStatusBar>
 #include <QTest>
+#include <set>
+#include <vector>
 
 #include "gui/waiting.h"
 #include "rankscope/analyzer/report.h"
@@ -108,6 +110,27 @@ TEST_F(Keys, TheCriticalPathIsBroughtIntoView) {
   const auto& drawn = session_.report()->critical_path->drawn;
   ASSERT_FALSE(drawn.empty());
   EXPECT_FALSE(intersect(drawn.front().time, session_.visible()).empty());
+}
+
+TEST_F(Keys, TheCriticalPathIsNotClaimedWhereItsRanksAreNotShown) {
+  const auto said = [this] { return window_.statusBar()->currentMessage(); };
+  std::set<RankId> on_path;
+  for (const analyzer::PathStretch& one : session_.report()->critical_path->drawn) on_path.insert(one.rank);
+  std::vector<RankId> others;
+  for (const RankId rank : session_.run()->ranks())
+    if (!on_path.contains(rank)) others.push_back(rank);
+  ASSERT_FALSE(others.empty()) << "the path of the demo is on its slow rank";
+  session_.set_filter({.ranks = others});
+  press(&window_.timeline(), "P");
+  EXPECT_FALSE(window_.timeline().shows_critical_path());
+  EXPECT_TRUE(said().startsWith(QStringLiteral("The critical path is only on ranks that are not shown: ")))
+      << said().toStdString();
+  session_.set_filter({.ranks = {*on_path.begin()}});
+  press(&window_.timeline(), "P");
+  EXPECT_TRUE(window_.timeline().shows_critical_path());
+  EXPECT_TRUE(said().contains(QStringLiteral(" is shown."))) << said().toStdString();
+  press(&window_.timeline(), "P");
+  EXPECT_FALSE(window_.timeline().shows_critical_path());
 }
 
 TEST(KeysOfTwoRuns, ActOnTheTimelineThatHadTheKeyboardLast) {

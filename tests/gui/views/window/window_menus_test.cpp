@@ -8,6 +8,8 @@
 #include <QSettings>
 #include <QTabBar>
 #include <QTextBrowser>
+#include <functional>
+#include <map>
 
 #include "base/shades.h"
 #include "gui/views/pictures.h"
@@ -15,6 +17,7 @@
 #include "rankscope/gui/views/base/theme.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
 #include "rankscope/gui/views/window/main_window.h"
+#include "timeline/commands.h"
 #include "window/help_pages.h"
 
 namespace rankscope::gui {
@@ -42,12 +45,55 @@ TEST(WindowMenus, HaveWhatGoesToAFileInFileAndHelpInHelp) {
   EXPECT_THAT(entries_of(window, "File"), IsSupersetOf({"Record a run", "Save a picture (PNG or SVG)",
                                                         "Export the selection or the visible range "
                                                         "(Perfetto, Chrome)",
-                                                        "Save pins, marks and the view to a file"}));
+                                                        "Save session"}));
   EXPECT_THAT(entries_of(window, "Timeline"), Not(::testing::Contains("Save a picture (PNG or SVG)"))) << "once";
   EXPECT_THAT(entries_of(window, "Help"), IsSupersetOf({"Keys and mouse", "All commands by name",
                                                         "What the colours mean", "Documentation", "About rankscope"}));
   EXPECT_THAT(entries_of(window, "View"),
               IsSupersetOf({"Theme: follow the desktop (system)", "Theme: light", "Theme: dark"}));
+}
+
+TEST(WindowMenus, HaveEachCommandOfTheTimelineOnceInAShortMenu) {
+  Session session;
+  MainWindow window{session};
+  const std::vector<std::string> entries = entries_of(window, "Timeline");
+  EXPECT_LE(entries.size(), 12U);
+  EXPECT_THAT(entries, IsSupersetOf({"Zoom and move", "Events", "Marks", "Rows"}));
+  std::map<QString, int> times;
+  const std::function<void(const QList<QAction*>&)> count = [&](const QList<QAction*>& actions) {
+    for (const QAction* const action : actions)
+      action->menu() != nullptr ? count(action->menu()->actions()) : void(++times[action->objectName()]);
+  };
+  count(window.menuBar()->actions());
+  for (const Command& command : commands())
+    EXPECT_EQ(times[QString::fromUtf8(command.id.data(), static_cast<qsizetype>(command.id.size()))], 1) << command.id;
+}
+
+TEST(WindowMenus, ListTheMarksAndGoToThem) {
+  Session session;
+  MainWindow window{session};
+  window.show();
+  session.open({.paths = {RANKSCOPE_SAMPLES "/demo.rankscope"}});
+  ASSERT_TRUE(testing::becomes_ready(session));
+  ASSERT_TRUE(testing::comes_true([&] { return window.timeline().is_up_to_date(); }));
+  const RunTime begin = session.extent().begin;
+  const nanoseconds length = session.extent().length();
+  session.set_visible({begin, begin + length / 10});
+  window.timeline().navigator().set_marks(
+      {{{begin + length / 2, begin + length / 2 + nanoseconds{1000}}, true, "the loader stalls"}});
+  QMenu* marks = nullptr;
+  for (QMenu* const menu : window.menuBar()->findChildren<QMenu*>())
+    if (menu->title() == QStringLiteral("Marks")) marks = menu;
+  ASSERT_NE(marks, nullptr);
+  const auto own = marks->actions().size();
+  for (int opened = 0; opened < 2; ++opened) {
+    Q_EMIT marks->aboutToShow();
+    ASSERT_EQ(marks->actions().size(), own + 2) << "a line and the mark, however often it is opened";
+  }
+  EXPECT_TRUE(marks->actions().back()->text().endsWith(QStringLiteral(": the loader stalls")))
+      << marks->actions().back()->text().toStdString();
+  marks->actions().back()->trigger();
+  EXPECT_TRUE(session.visible().contains(begin + length / 2));
 }
 
 TEST(WindowMenus, ShowLegendDocumentationAndAbout) {
@@ -107,7 +153,7 @@ TEST(WindowMenus, NamesOnTabsOfPanelsAreNotCut) {
       EXPECT_GT(bar->tabRect(i).width(), bar->fontMetrics().horizontalAdvance(bar->tabText(i)));
     tabs += bar->count();
   }
-  EXPECT_EQ(tabs, 11) << "all but the map of ranks and steps";
+  EXPECT_EQ(tabs, 13) << "all but the map of ranks and steps";
 }
 
 }  // namespace

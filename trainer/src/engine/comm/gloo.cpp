@@ -301,6 +301,19 @@ Result<std::unique_ptr<Comm>> Rendezvous::make_group(const std::string& name, st
   }
 }
 
+void Rendezvous::wait_for_groups() {
+  const auto latest = std::chrono::steady_clock::now() + parts_->timeout;
+  try {
+    auto made = parts_->store->add("groups", 1);
+    while (made < parts_->place.world_size && std::chrono::steady_clock::now() < latest) {
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
+      made = parts_->store->add("groups", 0);
+    }
+  } catch (const std::exception&) {
+    // Rank 0 serves the store and has ended: after all had made their groups, or the first operation shows it.
+  }
+}
+
 std::optional<int> Rendezvous::others_who_found(const std::string& reason) {
   const std::string count = "found/" + reason;
   bool is_first = true;  // as far as it knows, where rank 0 is gone and the store with it

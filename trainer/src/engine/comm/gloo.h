@@ -31,6 +31,10 @@ class Rendezvous {
   [[nodiscard]] Result<std::unique_ptr<Comm>> make_group(const std::string& name, std::vector<int> members,
                                                          Traffic traffic = Traffic::collectives);
 
+  /// Call it after the last group was made: waits until all ranks have made theirs. A rank that refuses its options and
+  /// ends would otherwise close connections that others are still making.
+  void wait_for_groups();
+
   /// For the first rank that ends for a reason that others may have, too: how many of those found the same within a
   /// second, after which it logs it and calls mark_reported(). Nothing for the others, once the first one has.
   [[nodiscard]] std::optional<int> others_who_found(const std::string& reason);

@@ -21,6 +21,10 @@ struct StepWindow {
   std::int64_t index = 0;
   TimeRange window;
   bool complete = false;
+  bool thinned = false;  ///< its events were thinned out while the job ran
+  /// Of a thinned step of a run: the span with the sums of its events. Not set in a digest, which has no spans.
+  SpanId sums{};
+  bool operator==(const StepWindow&) const = default;
 };
 
 /// One step of the job: metrics.md 1.4.

@@ -94,8 +94,10 @@ enum class Counter : std::uint8_t {
   processes_without_rank,
   recorder_threads_refused,
   calls_thinned,
+  events_thinned,
+  events_without_sums,
 };
-inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::calls_thinned) + 1;
+inline constexpr std::size_t counter_count = static_cast<std::size_t>(Counter::events_without_sums) + 1;
 
 /// One row of the table of counters: its name in reports and files, and what a user can do about it.
 struct CounterInfo {

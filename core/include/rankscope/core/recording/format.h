@@ -15,12 +15,14 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 
 inline constexpr std::array<char, 8> segment_magic{'R', 'S', 'S', 'E', 'G', 'M', 'T', '\n'};
 inline constexpr std::uint16_t format_major = 1;  ///< a reader refuses a newer major version
-inline constexpr std::uint16_t format_minor = 4;  ///< a reader accepts any minor version and skips unknown records
+inline constexpr std::uint16_t format_minor = 5;  ///< a reader accepts any minor version and skips unknown records
 inline constexpr std::uint32_t segment_header_bytes = 4096;
 inline constexpr std::uint32_t chunk_magic = 0x4B435352;  // "RSCK"
 inline constexpr std::uint32_t chunk_header_bytes = 64;
 inline constexpr std::uint32_t chunk_bytes = 64 * 1024;   ///< of a live segment, header included
 inline constexpr std::uint32_t free_thread = 0xFFFFFFFF;  ///< ChunkHeader::thread of a chunk nobody has taken
+inline constexpr std::uint32_t sums_thread = 0xFFFFFFFE;  ///< of chunks that replace thinned ones (1.5)
+inline constexpr std::size_t most_handed_back = 256;      ///< runs of chunks that wait for their reuse
 
 /// What the ticks of a segment count.
 enum class ClockSource : std::uint32_t { monotonic_ns = 0, tsc = 1 };
@@ -76,8 +78,28 @@ struct SegmentHeader {
   std::atomic<std::int32_t> late_rank;  ///< rank + 1 learned from a communicator, 0 = none
   std::atomic<std::int32_t> late_world_size;
   std::uint32_t page_crc = 0;  ///< CRC-32C of all other bytes of the page, if it is sealed
+  // A ring of runs of chunks whose events were thinned out (1.5): the recorder writes `handed_back`, the process writes
+  // `taken_back`. All 0 in a gathered segment.
+  std::atomic<std::uint64_t> handed_back;  ///< runs handed back so far
+  std::atomic<std::uint64_t> taken_back;   ///< of these, runs that the process has taken to write to them again
+  std::array<std::atomic<std::uint64_t>, most_handed_back> runs;  ///< as packed_run() packs them
 };
 static_assert(sizeof(SegmentHeader) <= segment_header_bytes);
+
+/// A run of chunks: the pages of the file from `begin` on.
+struct PageRun {
+  std::uint64_t begin = 0;  ///< in bytes, a multiple of run_page_bytes
+  std::uint64_t bytes = 0;  ///< the same
+  bool operator==(const PageRun&) const = default;
+};
+inline constexpr std::uint64_t run_page_bytes = 4096;
+inline constexpr unsigned run_page_bits = 24;  ///< of the length: a run has less than 64 GiB
+[[nodiscard]] constexpr std::uint64_t packed_run(const PageRun& run) {
+  return run.begin / run_page_bytes << run_page_bits | run.bytes / run_page_bytes;
+}
+[[nodiscard]] constexpr PageRun unpacked_run(std::uint64_t run) {
+  return {(run >> run_page_bits) * run_page_bytes, (run & ((1ULL << run_page_bits) - 1)) * run_page_bytes};
+}
 
 /// Only a sealed chunk has a checksum; in a full one the number of committed bytes does not change any more.
 enum class ChunkState : std::uint32_t { open = 0, full = 1, sealed = 2 };

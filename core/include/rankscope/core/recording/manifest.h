@@ -54,6 +54,8 @@ inline constexpr const char* segment_folder = "segments";
 inline constexpr const char* segment_suffix = ".rseg";
 /// In a spool: segments of processes that were only watched. One whose process has a segment of its own is not read.
 inline constexpr const char* outside_folder = "outside";
+/// Of a spool, and of its folder outside: what stands for events that were thinned out, by the names of the segments.
+inline constexpr const char* sums_folder = "sums";
 /// HOST-PID.spool in a recording: its text is the folder of a recorder that has not gathered its segments yet.
 inline constexpr const char* spool_mark_suffix = ".spool";
 

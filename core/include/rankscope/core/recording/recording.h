@@ -44,6 +44,9 @@ struct GatherSummary {
   std::uint64_t nccl_kernels = 0;        ///< of these: kernels in which NCCL carries out collectives
   std::uint64_t library_operations = 0;  ///< that a communication library reported
   std::uint64_t events_dropped = 0;
+  std::uint64_t events_thinned = 0;        ///< for which sums stand
+  std::uint64_t events_without_sums = 0;   ///< thinned out, too, although their steps have no sums
+  std::uint64_t events_without_steps = 0;  ///< thinned out of a process without steps
   std::uint64_t bytes = 0;
   std::int64_t world_size = 0;  ///< 0 = the process did not know
   RankEvidence evidence{};

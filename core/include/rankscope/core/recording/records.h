@@ -41,6 +41,9 @@ enum class RecordType : std::uint8_t {
   comm_returned = 27,        ///< ticks, uid: the call that enqueued has returned
   comm_device_times = 28,    ///< uid; begin and end in ForeignClock::globaltimer, of one channel
   communicator = 29,         ///< name; number of its ranks u32 (0 = unknown), this rank in it i32 (-1 = unknown)
+  // 1.5: what stands for chunks that were thinned out (record --keep); only in chunks of sums_thread.
+  step_sums = 30,  ///< code = SpanKind, name of the step's span; StepSumsFields
+  thinned = 31,    ///< ThinnedFields
 };
 
 /// RecordHead::code of an attribute_text whose value is JSON.
@@ -109,6 +112,35 @@ struct DeviceFields {
   std::uint32_t ordinal;
   std::uint32_t reserved;
 };
+
+/// Payload of a step_sums record: what a process did in a step. The five times add up to the length of the window or
+/// less; in the rest of it nothing of this was recorded.
+struct StepSumsFields {
+  std::uint64_t begin;       ///< ticks of the step's span
+  std::uint64_t end;         ///< the same
+  std::uint64_t window_end;  ///< ticks: where the next step begins; `end` if its number is not the next one
+  std::int64_t index;
+  std::int64_t os_thread;         ///< whose span the step was
+  std::int64_t compute_ns;        ///< on the device if one was recorded, else on the host
+  std::int64_t communication_ns;  ///< hidden by no compute; waits for other ranks are part of it
+  std::int64_t copies_ns;
+  std::int64_t data_ns;
+  std::int64_t wait_ns;     ///< the thread of the steps was blocked
+  std::int64_t bytes;       ///< of the operations that were enqueued in the window, as far as they are known
+  std::int64_t operations;  ///< of communication that were enqueued in the window
+};
+static_assert(sizeof(StepSumsFields) == 96);
+
+/// Payload of a thinned record: these chunks of a thread were read and then given up.
+struct ThinnedFields {
+  std::uint32_t thread;
+  std::uint32_t first_sequence;
+  std::uint32_t chunks;
+  std::uint32_t without_sums;  ///< 1: no sums stand for some of the steps that they were part of
+  std::uint64_t events;
+  std::uint64_t cut;  ///< ticks: all chunks that were given up so far hold only events from before
+};
+static_assert(sizeof(ThinnedFields) == 32);
 
 /// Behind these payloads: one word per attribute, the key's id in its low 24 bits, ItemKind in the next 8, a value in
 /// the high 32. A wide number takes the word behind it.

@@ -74,7 +74,7 @@ class ThreadWriter {
     std::string_view members;  ///< "0,1,2"
     std::int32_t peer = -1;
   };
-  void comm_enqueued(const Collective& collective);
+  void comm_enqueued(const Collective& collective) { comm_enqueued(collective, clock_.now()); }
   void comm_started(std::uint64_t uid);
   void comm_finished(std::uint64_t uid);
   /// The call that enqueued it has returned.
@@ -92,7 +92,15 @@ class ThreadWriter {
   void anchor(ForeignClock clock, std::uint64_t ticks, std::int64_t ns);
   void thread_name(std::string_view name);
   void metadata(std::string_view key, std::string_view value);
-  void clock_pair();
+  void clock_pair() { clock_pair(clock_.pair()); }
+  // What stands for chunks that were thinned out.
+  void clock_pair(const ClockPair& pair);
+  void step_sums(SpanKind kind, std::string_view name, const StepSumsFields& fields);
+  void thinned(const ThinnedFields& fields);
+  void comm_enqueued(const Collective& collective, std::uint64_t ticks);
+  /// comm_started, comm_finished (of a uid), range_end (of a handle) or the name of a thread, as another one wrote it.
+  void happened(RecordType type, std::uint64_t number, std::uint64_t ticks);
+  void thread_name(std::string_view name, std::uint8_t code, std::int64_t os_thread);
   /// Spans pushed and not yet popped on this thread (dropped ones included).
   [[nodiscard]] std::uint32_t depth() const { return depth_ + dropped_depth_; }
 
@@ -117,7 +125,7 @@ class ThreadWriter {
                  std::uint32_t words);
   struct Described;
   void described(const Described& record);
-  void happened(RecordType type, std::uint64_t number);
+  void happened(RecordType type, std::uint64_t number) { happened(type, number, clock_.now()); }
   bool plain(RecordType type, std::uint8_t code, std::string_view name, std::uint64_t a, std::uint64_t b,
              std::uint32_t words);
 

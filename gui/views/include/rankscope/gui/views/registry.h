@@ -27,6 +27,8 @@ QWidget* make_findings_panel(Session& session, QWidget* parent);
 QWidget* make_details_panel(Session& session, QWidget* parent);
 QWidget* make_step_map_panel(Session& session, QWidget* parent);
 QWidget* make_statistics_panel(Session& session, QWidget* parent);
+QWidget* make_pivot_panel(Session& session, QWidget* parent);
+QWidget* make_query_panel(Session& session, QWidget* parent);
 QWidget* make_flame_panel(Session& session, QWidget* parent);
 QWidget* make_memory_panel(Session& session, QWidget* parent);
 QWidget* make_pipeline_panel(Session& session, QWidget* parent);

@@ -52,6 +52,9 @@ class DetailsModel : public TableModel {
   void add(QString name, QString text, std::optional<SpanId> target = {});
   void add_place(const Run& run, SpanId id);
   void add_times(const Run& run, SpanId id);
+  /// Of a copy whose size was recorded; of a collective, as the report has it.
+  void add_copy_speed(const Run& run, SpanId id);
+  void add_bus_bandwidth(const Run& run, const Collective& part);
   void add_other_ranks(const Run& run, SpanId id);
   void add_finding(const analyzer::Finding& finding);
   void add_stretch(const Run& run, const Area& area);

@@ -9,7 +9,7 @@
 
 namespace rankscope::gui {
 
-/// Header and rows, cells separated by tabs; of the given rows only, or of all where none is given.
+/// Header and rows with their names, cells separated by tabs; of the given rows only, or of all where none is given.
 [[nodiscard]] QString table_text(const QAbstractItemModel& model, const QModelIndexList& rows = {});
 
 /// An event with all that is known of it, told at once; of a stretch of time what took it, by rank and by name, told

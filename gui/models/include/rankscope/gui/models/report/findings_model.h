@@ -29,10 +29,12 @@ class FindingsModel : public TableModel {
   explicit FindingsModel(Session& session, QObject* parent = nullptr);
 
   [[nodiscard]] const analyzer::Finding& finding(int row) const { return rows_[static_cast<std::size_t>(row)]; }
-  /// What to say in place of rows: the verdict of the text report; empty where there are rows.
+  /// What to say in place of rows: the verdict in brief; empty where there are rows.
   [[nodiscard]] QString why_empty() const;
   /// The same beside rows.
   [[nodiscard]] QString note() const;
+  /// With all reasons; empty without a report.
+  [[nodiscard]] QString whole_note() const;
   /// The session takes the finding, and shows where it is to be seen.
   void go_to(int row);
 

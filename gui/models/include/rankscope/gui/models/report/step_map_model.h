@@ -37,6 +37,7 @@ class StepMapModel : public QAbstractTableModel {
     shade_role = Qt::UserRole,  ///< int; none where the rank has no such step
     share_role,                 ///< double: difference / median step
     visible_role,               ///< bool: the step is in sight
+    widest_role,                ///< QString: the widest number of the map, the same for all cells
   };
   explicit StepMapModel(Session& session, QObject* parent = nullptr);
 
@@ -59,6 +60,7 @@ class StepMapModel : public QAbstractTableModel {
 
  private:
   void reload();
+  void find_widest();
   void note_visible();
   [[nodiscard]] const std::optional<LatenessCell>& cell(int row, int column) const {
     return lateness_.cell(static_cast<std::size_t>(row), static_cast<std::size_t>(column));
@@ -69,6 +71,7 @@ class StepMapModel : public QAbstractTableModel {
   Session& session_;
   Measure measure_ = Measure::lateness;
   Lateness lateness_;
+  QString widest_;  ///< number of a cell
 };
 
 }  // namespace rankscope::gui

@@ -84,6 +84,9 @@ class Session : public QObject {
   /// In the order in which they were pinned.
   [[nodiscard]] const std::vector<LaneId>& pinned() const { return pinned_; }
   void toggle_pin(LaneId lane);
+  /// The same of rows of Run::counters().
+  [[nodiscard]] const std::vector<std::uint32_t>& pinned_counters() const { return pinned_counters_; }
+  void toggle_counter_pin(std::uint32_t counter);
 
   [[nodiscard]] const Filter& filter() const { return filter_; }
   void set_filter(Filter filter);
@@ -130,6 +133,7 @@ class Session : public QObject {
   TimeRange visible_{at(0), at(1'000'000'000)};
   nanoseconds room_{0};
   std::vector<LaneId> pinned_;
+  std::vector<std::uint32_t> pinned_counters_;
   Filter filter_;
   Loader loader_;  // last: it ends its threads first
 };

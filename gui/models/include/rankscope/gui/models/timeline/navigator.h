@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "rankscope/core/time.h"
+#include "rankscope/gui/models/base/latest_job.h"
 #include "rankscope/gui/models/base/time_scale.h"
+#include "rankscope/gui/models/timeline/hit_times.h"
 #include "rankscope/gui/models/timeline/neighbours.h"
 #include "rankscope/gui/models/timeline/timeline_model.h"
 
@@ -74,6 +76,8 @@ class Navigator : public QObject {
   /// What caused the selected span, or what it caused; members of a collective follow one another.
   void follow_flow(Direction direction);
 
+  /// The step of the selected event, else the one in the middle of the view, as a range on all lanes of its rank.
+  void select_step();
   void select_all();  ///< of the ranks that are not filtered out
   void clear();       ///< what is selected; else the finding; else what is searched for
   void mark_selection(bool keep);
@@ -84,11 +88,15 @@ class Navigator : public QObject {
   [[nodiscard]] std::optional<std::string> note_here() const;
   void set_marks(std::vector<TimeMark> marks);
   void next_mark(Direction direction);
-  /// Brings the step whose critical path is drawn into view, if nothing of it is there. The rank that it is on longest.
+  void go_to_mark(std::size_t place);  ///< in marks()
+  /// Brings the step whose critical path is drawn into view, if nothing of it is there. Of the ranks that are shown,
+  /// the one that it is on longest; nothing, and said, if it is on none of them or not known.
   std::optional<RankId> show_critical_path();
   [[nodiscard]] const std::vector<TimeMark>& marks() const { return marks_; }
   /// Names that contain the filter's text in any case, by StringId; null: there is no text, all are lit.
   [[nodiscard]] const std::shared_ptr<const std::vector<bool>>& lit() const { return lit_; }
+  /// When the events start whose names are lit; null until that is known, and where there is no text.
+  [[nodiscard]] const std::shared_ptr<const HitTimes>& hits() const { return hits_; }
   /// The time of the selected area, else of the selected span.
   [[nodiscard]] std::optional<TimeRange> selected_time() const;
 
@@ -104,8 +112,9 @@ class Navigator : public QObject {
   /// False, and said, if no event is selected.
   [[nodiscard]] bool has_event();
   [[nodiscard]] bool has_run();
-  void say_mark(const TimeMark& mark);
+  void show_mark(const TimeMark& mark);
   void find_lit();
+  void find_hits();
   [[nodiscard]] std::optional<std::size_t> mark_here() const;
   [[nodiscard]] RunTime here() const;
   [[nodiscard]] RankId rank_here() const;
@@ -117,12 +126,14 @@ class Navigator : public QObject {
   RangeHistory history_;
   std::vector<TimeMark> marks_;
   std::shared_ptr<const std::vector<bool>> lit_;
+  std::shared_ptr<const HitTimes> hits_;
   /// The middle of the mark that was gone to last, and what was in sight then.
   struct MarkPlace {
     RunTime middle;
     TimeRange visible;
   };
   std::optional<MarkPlace> mark_place_;  // where the next mark is counted from as long as that is visible
+  LatestJob hits_job_;
 };
 
 }  // namespace rankscope::gui

@@ -47,8 +47,22 @@ class TimelineModel : public QObject {
   [[nodiscard]] const TrackList& tracks() const { return tracks_; }
   [[nodiscard]] double row_height() const { return options_.row_height; }
   void set_row_height(double pixels);
-  /// Folds or unfolds a host or rank; other tracks have nothing to fold.
+  /// Folds or unfolds a host, a rank, the counters of its host, or a lane of several rows; other tracks stay.
   void toggle_fold(const Track& track);
+  /// Unfolds a lane if only that hides a row of it; a lane that was hidden is shown again.
+  void show_row(LaneId lane, std::uint32_t row);
+  /// A lane or counter; others stay.
+  void hide(const Track& track);
+  [[nodiscard]] std::size_t hidden_count() const {
+    return options_.hidden_lanes.size() + options_.hidden_counters.size();
+  }
+  void show_hidden();
+  /// Changes places with the lane that is shown above or below it on its rank, if there is one.
+  enum class Side : std::uint8_t { above, below };
+  void move_lane(const Track& track, Side side);
+  /// Only lanes and counters with this in their names; empty: all.
+  void choose_lanes(std::string text);
+  [[nodiscard]] const std::string& chosen_lanes() const { return options_.lanes; }
   void fold_all(bool fold);
   /// Unfolds what hides the rows of a rank.
   void unfold(RankId rank);
@@ -64,6 +78,8 @@ class TimelineModel : public QObject {
   void take_lod(std::shared_ptr<const lod::RunLod> lod, std::shared_ptr<const NamePlaces> name_places);
   void take_report();
   void choose_folds();
+  /// Of many ranks, those with findings stand first.
+  void choose_first_ranks();
   void rebuild_tracks();
 
   Session& session_;

@@ -12,11 +12,11 @@
 
 namespace rankscope::gui {
 
-/// A lane by what stays the same when the recording is read again.
+/// A lane or counter by what stays the same when the recording is read again.
 struct PinnedLane {
   /// What tells lanes of one name apart.
   struct Which {
-    std::string kind;  ///< "thread", "stream"
+    std::string kind;  ///< "thread", "stream"; of a counter "counter"
     std::int64_t number = 0;
     std::int32_t device = -1;
     bool operator==(const Which&) const = default;

@@ -5,6 +5,7 @@
 #include <QLineEdit>
 #include <QMainWindow>
 #include <QTableView>
+#include <vector>
 
 #include "rankscope/gui/models/compare/comparison_model.h"
 #include "rankscope/gui/models/compare/step_link.h"
@@ -13,7 +14,9 @@
 namespace rankscope::gui {
 
 class Banner;
+class PanelSwitch;
 class TimelineView;
+class ViewKeeper;
 
 /// Steps of one number stand below each other, on one zoom. The sessions outlive it.
 class CompareWindow : public QMainWindow {
@@ -39,19 +42,25 @@ class CompareWindow : public QMainWindow {
   void filter();
   void show_names();
   void ask_for_run(Session& session);
+  void ask_for_picture();
+  void keep_views();
 
   Session& a_;
   Session& b_;
   StepLink link_;
   ComparisonModel comparison_;
+  PanelSwitch* panels_;
   TimelineView* timeline_a_ = nullptr;
   TimelineView* timeline_b_ = nullptr;
   Banner* banner_ = nullptr;
   QLabel* doubts_ = nullptr;  ///< what makes the verdict unsure, above it
   QLabel* verdict_ = nullptr;
   QTableView* table_ = nullptr;
+  QLineEdit* search_ = nullptr;
+  TimelineView* searched_ = nullptr;  ///< the one in which Return goes to the next match
   QLineEdit* ranks_ = nullptr;
   QLabel* wrong_ranks_ = nullptr;
+  std::vector<ViewKeeper*> keepers_;  ///< of A and B
 };
 
 }  // namespace rankscope::gui

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 
@@ -9,8 +10,13 @@
 #include "rankscope/gui/models/timeline/navigator.h"
 #include "rankscope/gui/models/timeline/timeline_model.h"
 
+class QMenu;
 class QPainter;
 class QScrollBar;
+
+namespace rankscope::analyzer {
+struct StepWindow;
+}  // namespace rankscope::analyzer
 
 namespace rankscope::gui {
 
@@ -20,7 +26,7 @@ struct Scene;
 /// How spans are coloured.
 enum class Colouring : std::uint8_t { by_kind, by_name, by_lateness };
 
-/// The session outlives it. Its keys are the rows of commands() (commands.h); each is a QAction of the widget.
+/// The session outlives it. Its keys are the rows of commands() (commands.h), each a QAction.
 class TimelineView : public QWidget {
   Q_OBJECT
 
@@ -44,8 +50,7 @@ class TimelineView : public QWidget {
   /// Unfolds and scrolls to the rows of a rank, or to the lane of a span.
   void reveal(RankId rank);
   void reveal(SpanId span);
-  /// Goes to the host or rank below or above the current one, which is that of the selected span, else the first in
-  /// sight. Its rows are brought into view, and assistive technology is told of it.
+  /// To the host or rank below or above the current one: that of the selected span, else the first in sight.
   void next_header(Direction direction);
   /// Folds or unfolds the current host or rank.
   void toggle_fold();
@@ -73,6 +78,8 @@ class TimelineView : public QWidget {
   void colouringChanged();
   void searchRequested();
   void trackSearchRequested();
+  void lanesChosen(const QString& lanes);  ///< a part of their names; empty: all
+  void ranksChosen(const QString& ranks);  ///< as users type them: "2"; empty: all
   void helpRequested();
   void paletteRequested();
   void panelsToggled();
@@ -88,16 +95,19 @@ class TimelineView : public QWidget {
   void mouseDoubleClickEvent(QMouseEvent* event) override;
   void leaveEvent(QEvent* event) override;
   void wheelEvent(QWheelEvent* event) override;
+  void contextMenuEvent(QContextMenuEvent* event) override;
   bool event(QEvent* event) override;
 
  private:
   struct State;  // timeline_state.h
   /// What a pressed mouse button holds, which decides what moving the mouse does.
-  enum class Grip : std::uint8_t { none, area, pan, minimap, ruler };
+  enum class Grip : std::uint8_t { none, area, edge, pan, minimap, ruler };
 
   void connect_models();
   void add_commands();
   void request_frame();
+  void take_progress(double share);
+  [[nodiscard]] QString words_without_rows() const;
   [[nodiscard]] Scene scene() const;
   void take_tracks();
   void take_selection();
@@ -105,8 +115,24 @@ class TimelineView : public QWidget {
   [[nodiscard]] const Track* current_header() const;
   void go_to_header(const Track& track);
   void describe_selection();
-  void finish_area(QPointF to);
+  /// Of the row of steps, at a place; null elsewhere.
+  [[nodiscard]] const analyzer::StepWindow* step_under(QPointF position) const;
+  void select_step(const analyzer::StepWindow& step);
+  /// An event and no range, or nothing at all.
+  void select_only(std::optional<SpanId> span);
+  /// The moment at which a range that is drawn to this place ends: snapped unless Ctrl is held.
+  [[nodiscard]] RunTime edge_for(QPointF position, Qt::KeyboardModifiers modifiers) const;
+  void draw_area(QPointF to, Qt::KeyboardModifiers modifiers);
+  void finish_area();
+  /// Of the selected range, the end that is not under the mouse; nothing where none is.
+  [[nodiscard]] std::optional<RunTime> end_opposite(QPointF position) const;
+  void move_edge(QPointF to, Qt::KeyboardModifiers modifiers);
   void centre_minimap(double x);
+  void offer_event(QMenu& menu, SpanId span);
+  void offer_range(QMenu& menu);
+  void offer_rows(QMenu& menu, const Track& track);
+  void offer_places(QMenu& menu, const Track& track);
+  void offer_commands(QMenu& menu, std::initializer_list<const char*> ids);
   [[nodiscard]] Grip grip_at(QPointF position, Qt::KeyboardModifiers modifiers) const;
   [[nodiscard]] const Track* track_at(QPointF position) const;
   [[nodiscard]] QString tip_at(QPointF position) const;

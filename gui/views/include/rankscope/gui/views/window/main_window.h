@@ -13,6 +13,7 @@
 namespace rankscope::gui {
 
 class Banner;
+class PanelSwitch;
 class RecordDialog;
 class TimelineView;
 class ViewKeeper;
@@ -42,14 +43,17 @@ class MainWindow : public QMainWindow {
 
  private:
   void make_docks();
+  void place_docks();
   void share_room();
+  /// All panels are open, as large and where they begin.
+  void reset_layout();
   void make_menus();
   void make_file_menu();
   void make_themes();
   void make_tools();
+  [[nodiscard]] QWidget* make_lanes_field(QWidget* parent);
   void make_status();
   void filter();
-  void toggle_panels();
   void show_panel(const QString& id);
   void list_recent();
   void ask_for_files();
@@ -64,6 +68,7 @@ class MainWindow : public QMainWindow {
   TimelineView* timeline_ = nullptr;
   QLineEdit* search_ = nullptr;
   QLineEdit* ranks_ = nullptr;
+  QLineEdit* lanes_ = nullptr;
   Banner* banner_ = nullptr;
   QStringList warnings_;  ///< of the run that is shown
   QString failure_;       ///< why another one could not be opened; until the next is tried
@@ -73,6 +78,7 @@ class MainWindow : public QMainWindow {
   QMenu* recent_ = nullptr;
   QMenu* view_ = nullptr;
   ViewKeeper* keeper_ = nullptr;
+  PanelSwitch* panels_ = nullptr;
   RecordDialog* record_ = nullptr;  ///< none until it is asked for
   bool closes_after_job_ = false;
 };

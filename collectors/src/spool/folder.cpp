@@ -1,4 +1,4 @@
-#include "spool.h"
+#include "folder.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>

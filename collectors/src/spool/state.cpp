@@ -1,4 +1,4 @@
-#include "spool_state.h"
+#include "state.h"
 
 #include <unistd.h>
 
@@ -7,10 +7,10 @@
 #include <fstream>
 #include <string>
 
+#include "folder.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/recording/recording.h"
 #include "settings/inject_settings.h"
-#include "spool.h"
 
 namespace rankscope::collectors {
 namespace {

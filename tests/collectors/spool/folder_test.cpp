@@ -1,5 +1,5 @@
 // A recorder that is killed: what its processes recorded stays, is found, read and gathered.
-#include "launch/spool.h"
+#include "spool/folder.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
