@@ -88,7 +88,8 @@ Error not_readable(std::string_view head, const fs::path& path) {
                                           "with: nsys export --type sqlite --include-blobs=true {}",
                                           shown, shown)};
   if (head.empty()) return {ErrorKind::unreadable, format("{} {}", shown, why_no_head(path))};
-  return {ErrorKind::unreadable, format("{} is not in a format that rankscope reads: {}", shown, known_formats())};
+  return {ErrorKind::unreadable,
+          format("{} is not in a format that rankscope reads; choose {}", shown, known_formats())};
 }
 
 /// Files that one importer reads, and what was left out of folders beside them.

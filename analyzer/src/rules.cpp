@@ -28,29 +28,30 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::array all_rules{
-    Rule{
-        "rank_lost, lost_at_start, job_stopped, ranks_missing",
-        "ranks that died, never joined or were not recorded; the finding shows which was lost first, and in which step",
-        "job asked to end / ranks not recorded, or all ranks stopped together / ranks lost", judge_lost_ranks},
+    Rule{"rank_lost, lost_at_start, job_stopped, ranks_missing",
+         "ranks that died, never joined or were not recorded; the finding shows which rank was lost first, and "
+         "in which step",
+         "job asked to end / ranks not recorded, or all ranks stopped together / ranks lost", judge_lost_ranks},
     Rule{"straggler.*",
          "a rank whose own work takes longer than that of its peers: all the time, from a certain step on, or now and "
          "then",
-         "slowdown 1.05 / 1.10 / 1.25, with two or three ranks 1.15 / 1.25 / -; or the gain", judge_stragglers},
+         "slowdown 1.05 / 1.10 / 1.25 (with two or three ranks: 1.15 / 1.25 / -), or the gain", judge_stragglers},
     Rule{finding_id::unequal_data_wait,
-         "if ranks cannot be compared: a rank that waits longer for its data than its peers in at least two thirds of "
+         "if ranks cannot be compared: a rank that waits longer than its peers for its data in at least two thirds of "
          "the steps",
          "5 % / 10 % / - of a step", judge_unequal_ranks, true},
     Rule{finding_id::unequal_host_time,
          "if ranks cannot be compared: a rank that spends more host time outside recorded work than its peers; at most "
-         "minor with two or three ranks, since the rank may be waiting for another",
+         "minor with two or three ranks, since the rank may be waiting for another rank",
          "5 % / 10 % / - of a step", nullptr},
     Rule{"unequal.step_time",
-         "if ranks cannot be compared: a rank whose steps are longer than those of its peers, unless one of the two "
-         "rules above explains the difference",
+         "if ranks cannot be compared: a rank whose steps are longer than those of its peers, unless "
+         "unequal.data_wait or unequal.host_time already reports the rank",
          "5 % / 10 % / - of a step", nullptr},
     Rule{"unequal.cpu_use",
-         "if ranks cannot be compared: a rank that uses more CPU than its peers or, with four or more ranks, less CPU",
-         "25 points and 1.25 times / - / -", nullptr},
+         "if ranks cannot be compared: a rank that uses more CPU than its peers (with four or more ranks, also a "
+         "rank that uses less)",
+         "a difference of 25 % of a core, and 1.25 times / - / -", nullptr},
     Rule{"unequal.steps", "if ranks cannot be compared: a rank with fewer steps than its peers",
          "2 steps and 5 % fewer / - / -", nullptr},
     Rule{finding_id::waited_for,
@@ -58,9 +59,9 @@ constexpr std::array all_rules{
          "80 % of the waiting",
          "2 % of the time / - / -", judge_waiting_without_steps},
     Rule{"desync", "ranks that disagree about the order, the type or the size of their collectives",
-         "- / any / if the job hung", judge_desyncs},
-    Rule{"imbalance.rotating", "an imbalance that moves from rank to rank: the slow rank changes from step to step",
-         "the gain, if the imbalance is at least 5 %", judge_rotation},
+         "- / any disagreement / if the job hung", judge_desyncs},
+    Rule{"imbalance.rotating", "ranks with uneven work, of which the slowest changes from step to step",
+         "the gain, if the own time of the slowest rank is at least 5 % above the mean of all ranks", judge_rotation},
     Rule{"step_time.change",
          "steps that take longer from a certain step on, unless the steps return to their earlier length or a slow "
          "rank explains the change",
@@ -72,8 +73,8 @@ constexpr std::array all_rules{
          "slow connection or unequal compute",
          "10 % / 20 % / 35 % of the time", judge_exposed_communication, true},
     Rule{"slow_group, slow_link",
-         "a group, link, sender or receiver with a lower bus bandwidth than comparable ones, or than it had earlier, "
-         "if this costs its ranks at least 2 % of their time",
+         "a group, link, sender or receiver whose bus bandwidth is lower than that of comparable ones, or lower than "
+         "earlier in the run, if the loss costs the ranks involved at least 2 % of their time",
          "0.8 / 0.6 / 0.4 of the usual speed, and at least 2 % / 10 % / 25 % of the time", judge_slow_paths, true},
     Rule{finding_id::slow_tcp_link,
          "a TCP connection between two ranks on which data waits longer for the network than on other connections",
@@ -84,8 +85,8 @@ constexpr std::array all_rules{
          "10 % / 20 % / 35 % of the time", judge_exposed_copies, true},
     Rule{"contention", "kernels that take longer while communication runs at the same time", "the gain",
          judge_contention},
-    Rule{"pipeline.bubble", "a pipeline that is idle for longer than its schedule requires", "5 / 10 / 20 points",
-         judge_pipeline},
+    Rule{"pipeline.bubble", "a pipeline that is idle for longer than its schedule requires",
+         "5 / 10 / 20 percentage points", judge_pipeline},
     Rule{finding_id::data_loading, "ranks that wait for their training data", "3 % / 10 % / 25 % of the time",
          judge_data_loading, true},
     Rule{
@@ -129,13 +130,14 @@ constexpr std::array all_rules{
     Rule{"memory_imbalance",
          "a rank that needs at least 64 MiB more memory than its peers; at most minor if it is not known which "
          "ranks do equal work",
-         "1.15 / 1.30 / 1.50 times their median", nullptr},
+         "1.15 / 1.30 / 1.50 times the median of the peers", nullptr},
     Rule{"memory_growth", "memory peaks that grow from step to step (a leak), by at least 64 MiB and 5 % in total",
-         "any growth / device full within ten times the recorded steps / -", nullptr},
+         "any growth / device full within ten times the number of recorded steps / -", nullptr},
     Rule{"memory_growth.host", "resident memory of a process that grows from step to step, by at least 10 % in total",
          "any growth / - / -", nullptr},
     Rule{"profiler_overhead",
-         "the profiler itself slowed down the job, so that the reported times are longer than without it",
+         "the profiler itself slowed down the job, so that the reported times are longer than in a run without the "
+         "profiler",
          "2 % / 10 % / - of the time", judge_profiler_overhead, true},
 };
 

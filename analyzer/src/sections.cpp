@@ -201,7 +201,7 @@ constexpr std::array rows{
                .json = json_as<&Report::python_stacks, python_stacks_json>},
     SectionRow{.id = "overlap",
                .title = "Overlap",
-               .question = "How much communication is hidden behind compute, and what does it slow down?",
+               .question = "How much communication is hidden behind compute, and which kernels does it slow down?",
                .needs = "ranks",
                .find = find_as<&Report::overlap, find_overlap>,
                .absence = absence_in<&Report::overlap>,
@@ -294,7 +294,8 @@ constexpr std::array rows{
         .id = "pipeline",
         .title = "Pipeline",
         .question =
-            "Which pipeline schedule was used, how long were the ranks idle, and how much of this cannot be avoided?",
+            "Which pipeline schedule was used, how long were the ranks idle, and how much of the idle time cannot be "
+            "avoided?",
         .needs = "ranks",
         .find = find_in_one_job<&Report::pipeline, find_schedules>,
         .absence = absence_in<&Report::pipeline>,

@@ -65,7 +65,7 @@ void say_losses(const ExportArguments& arguments, const Run& run) {
       list += format("{}{}: {}", list.empty() ? "" : ", ", info.name, count);
   if (list.empty()) return;
   const std::string& path = arguments.run.paths.front();
-  say(format("{} lacks data ({}), which the export lacks, too; rankscope report {} --full says what to do", path, list,
+  say(format("{} lacks data ({}), so the export lacks it, too; rankscope report {} --full says what to do", path, list,
              path));
 }
 

@@ -109,7 +109,7 @@ Action declare_hang(CLI::App& app, const Words&) {
   add_outputs(app, arguments->outputs, "the verdict");
   app.footer(
       "rankscope hang /tmp/nccl_trace_rank_*\n"
-      "Exit status: 0 whatever the verdict, 3 nothing can be read, 4 cannot tell.");
+      "Exit status: 0 for every verdict except cannot tell, 3 nothing can be read, 4 cannot tell.");
   return [arguments] {
     const auto status = find_hang(*arguments);
     return status ? *status : say(status.error());

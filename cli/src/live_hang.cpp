@@ -17,7 +17,9 @@ std::int64_t now_unix_ns() {
 
 collectors::HangSeen judge_live_hang(const std::filesystem::path& out) {
   const auto run = analyzer::open_run(out);
-  if (!run) return {.headline = "The job stood still.", .text = format("cannot judge it: {}\n", run.error().message)};
+  if (!run)
+    return {.headline = "The job made no progress.",
+            .text = format("the recording cannot be judged: {}\n", run.error().message)};
   const analyzer::HangReport report = analyzer::judge_run(**run, now_unix_ns());
   collectors::HangSeen seen{.headline = analyzer::hang_headline(report),
                             .text = analyzer::render_hang_text(report, analyzer::Colour::no)};

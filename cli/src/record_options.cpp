@@ -26,7 +26,7 @@ void add_sources(CLI::App& app, RecordOptions& options) {
   app.add_option("--nccl", options.nccl,
                  "what to record about NCCL: coll (collectives), p2p (also sends and receives), proxy (also its "
                  "network operations), kernel (also the times of each channel of NCCL's kernels; with NCCL 2.31.2, "
-                 "small collectives are slower); default p2p")
+                 "this slows down small collectives); default p2p")
       ->check(not_empty);
   app.add_option(
          "--cuda-graphs", options.cuda_graphs,
@@ -47,7 +47,7 @@ void add_limits(CLI::App& app, RecordOptions& options) {
   app.add_option(
          "--budget", options.budget,
          "how much longer recording may make a step, as in 1% (default), or off for no limit: if recording CUDA "
-         "calls takes more than that from a thread that does not wait for the GPU, only the calls with which "
+         "calls slows a thread that does not wait for the GPU by more than that, only the calls with which "
          "NCCL launches kernels are recorded from then on, and the report says so")
       ->type_name("PERCENT")
       ->check(not_empty);
@@ -68,9 +68,9 @@ void add_limits(CLI::App& app, RecordOptions& options) {
       ->check(not_empty);
   app.add_option(
          "--keep", options.keep,
-         "keep events of the last period (90s, 10m, 2h) or of this size per node (4GiB), or both, separated by "
-         "a comma; older events are replaced by sums per step (default: a quarter of the free space for events, "
-         "at most 32GiB)")
+         "which events to keep: the latest ones, up to a period (90s, 10m, 2h) or a size per node (4GiB), or both, "
+         "separated by a comma; older events are replaced by sums per step (default: a quarter of the free space for "
+         "events, at most 32GiB)")
       ->check(not_empty);
   app.add_option("--duration", options.duration_s,
                  "stop recording after this many seconds, while the command continues; 0 for never")

@@ -54,9 +54,9 @@ def _as_lists(table: Any) -> dict[str, list[Any]]:
         try:
             import pyarrow
         except ImportError:
-            raise UsageError(f"a {type(table).__name__} can only be read by pyarrow, which is not installed") from None
+            raise UsageError(f"a {type(table).__name__} can only be read by pyarrow, which is not installed; run: pip install pyarrow") from None
         return dict(pyarrow.table(table).to_pydict())
-    raise UsageError(f"a table must be of pandas, polars, pyarrow or DuckDB, or a mapping of columns (is {type(table).__name__})")
+    raise UsageError(f"a table must be from pandas, polars, pyarrow or DuckDB, or a mapping of column names to values (is {type(table).__name__})")
 
 
 class Columns:
@@ -66,7 +66,7 @@ class Columns:
         found = _as_lists(table)
         for name in names:
             if name not in known:
-                raise UsageError(f"columns: {name!r} is not understood; choose from: {', '.join(known)}")
+                raise UsageError(f"columns: {name!r} is not a known column; choose from: {', '.join(known)}")
         lengths = {len(values) for values in found.values()}
         if len(lengths) > 1:
             raise UsageError(f"the columns have different lengths: {', '.join(map(str, sorted(lengths)))}")

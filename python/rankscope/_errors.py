@@ -1,12 +1,12 @@
-"""Errors: the sentence is that of the command line, and `status` is its exit status (docs/cli.md)."""
+"""Errors, with the messages of the command line; `status` is its exit status (docs/cli.md)."""
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """Something could not be done; the message says what, where and what to do.
+    """Something could not be done; the message says what is wrong, where, and what to do.
 
-    `status` is the exit status that the command line has for it.
+    `status` is the exit status of the command line for this error.
     """
 
     status = 125
@@ -19,7 +19,7 @@ class UsageError(Error, ValueError):
 
 
 class UnreadableError(Error, OSError):
-    """The input is absent, empty, no recording, or of a newer version."""
+    """The input is missing, empty, not a recording, or from a newer version of rankscope."""
 
     status = 3
 
@@ -28,7 +28,7 @@ class UnreadableError(Error, OSError):
 
 
 class CannotTellError(Error):
-    """The input was read, but it does not hold what is asked for. This is never the same as "no problem found"."""
+    """The input was read, but it lacks the data to answer the question. This is never the same as "no problem found"."""
 
     status = 4
 

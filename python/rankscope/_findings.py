@@ -23,10 +23,10 @@ class Finding:
     title: str
     evidence: str
     advice: str
-    gain_ns_per_step: int | None  #: None: it is not known what a fix would save
+    gain_ns_per_step: int | None  #: None: the time that a fix would save is not known
     rank: int | None
     step: int | None
-    certainty: str | None  #: fact, of_two, of_three or few_steps; None: it does not compare ranks
+    certainty: str | None  #: fact, of_two, of_three or few_steps; None: the finding does not compare ranks
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,13 +40,13 @@ class SlowRank:
     severity: str
     slowdown: float  #: own time divided by the median own time of the peers
     lag_ns_per_step: int
-    gain_ns_per_step: int | None  #: None: it is not known what a fix would save
+    gain_ns_per_step: int | None  #: None: the time that a fix would save is not known
     evidence: str
 
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """The answer of a report in sentences, and what makes it unsure."""
+    """The answer of a report in sentences, and the doubts about it."""
 
     sentences: tuple[str, ...]
     doubts: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Runs out of anybody's own table of events."""
+"""Runs from any table of events."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ def _times(columns: Columns, row: int, unit: int) -> tuple[int, int]:
     start = columns.number("start", row)
     duration, end = columns.number("duration", row), columns.number("end", row)
     if start is None or (duration is None and end is None):
-        raise UsageError(f"row {row}: start, and duration or end, must be given")
+        raise UsageError(f"row {row}: start and either duration or end must be given")
     for name, value in (("start", start), ("duration", duration), ("end", end)):
         if value is not None and not (math.isfinite(value) and abs(value) * unit < 2**62):
-            raise UsageError(f"row {row}: {name} is {value}, which is not a time")
+            raise UsageError(f"row {row}: {name} is {value}, which is not finite or is too large for a time")
     if duration is None:
         assert end is not None
         duration = end - start
     elif end is not None and abs(start + duration - end) > 1e-3 * max(abs(end), abs(duration)):
-        raise UsageError(f"row {row}: start + duration is {start + duration:g}, but end is {end:g}; all three must be in one unit")
+        raise UsageError(f"row {row}: start + duration is {start + duration:g}, but end is {end:g}; all three must be in the same unit")
     if duration < 0:
         raise UsageError(f"row {row}: the duration is negative ({duration:g})")
     begin = round(start * unit)
@@ -140,7 +140,7 @@ def _mend_overlaps(events: list[_Event], most: int) -> int:
                 if over > most:
                     raise UsageError(
                         f"rows {open_spans[-1].row} and {span.row}: {open_spans[-1].name!r} and {span.name!r} overlap by {over} ns on rank {rank}, "
-                        f"lane {lane!r}, and neither encloses the other, which one thread cannot do; give them different values of the "
+                        f"lane {lane!r}, and neither encloses the other, which is impossible on one thread; give them different values of the "
                         "column lane (or stream), check time_unit, or raise overlap_ns")
                 open_spans.pop().end = span.begin
                 moved += 1
@@ -174,12 +174,12 @@ def _check_units(events: list[_Event], sparse: bool, of_steps: bool) -> None:
         unions[rank] = unions.get(rank, 0) + union
     longest, shortest = max(lengths, key=lengths.__getitem__), min(lengths, key=lengths.__getitem__)
     if lengths[longest] > _MOST_UNEQUAL * max(lengths[shortest], 1) and not sparse:
-        raise UsageError(f"the times of rank {longest} span {lengths[longest] / 1e9:g} s, those of rank {shortest} {lengths[shortest] / 1e9:g} s: all "
-                         "ranks must use one unit and one clock (if this is right, give sparse=True)")
+        raise UsageError(f"the times of rank {longest} span {lengths[longest] / 1e9:g} s, but those of rank {shortest} span {lengths[shortest] / 1e9:g} s: all "
+                         "ranks must use one unit and one clock (if the times are right, give sparse=True)")
     for rank, length in lengths.items():
         if unions[rank] < _LEAST_BUSY * length and not sparse:
-            raise UsageError(f"the events of rank {rank} fill only {100 * unions[rank] / length:.2g} % of the time between the first and the last: "
-                             "start and duration must be in one unit (if this is right, give sparse=True)")
+            raise UsageError(f"the events of rank {rank} fill only {100 * unions[rank] / length:.2g} % of the time from the first to the last of them: "
+                             "start and duration must be in the same unit (if the times are right, give sparse=True)")
 
 
 def _check_duplicates(columns: Columns, events: list[_Event]) -> None:
@@ -197,7 +197,7 @@ def _check_duplicates(columns: Columns, events: list[_Event]) -> None:
             operation = event.rank, group, sequence, columns.text("op", event.row), columns.whole("peer", event.row)
             if (before := operations.setdefault(operation, event.row)) != event.row:
                 raise UsageError(f"rows {before} and {event.row} are the same operation: sequence {sequence} of group {group!r} on rank {event.rank}; "
-                                 "each operation of a group has a sequence of its own")
+                                 "each operation of a group must have its own sequence number")
 
 
 def _groups(columns: Columns, events: list[_Event], given: Mapping[str, Sequence[int]] | None) -> dict[str, list[int]]:
@@ -270,7 +270,7 @@ def _step_windows(events: list[_Event], laid_out: Mapping[int, tuple[int, int]] 
     for rank, own in begins.items():
         order = sorted(own)
         if [own[step] for step in order] != sorted(own.values()):
-            raise UsageError(f"rank {rank}: a step begins before an earlier one; steps must count up in time (or give start_of=\"step\")")
+            raise UsageError(f"rank {rank}: a step begins before a step with a lower number; step numbers must increase with time (or give start_of=\"step\")")
         following = [*(own[step] for step in order[1:]), ends[rank]]
         windows[rank] = {step: (own[step], end) for step, end in zip(order, following)}
     return windows
@@ -291,20 +291,20 @@ def from_table(table: Any, *, time_unit: Literal["s", "ms", "us", "ns"], columns
                start_of: Literal["run", "step"] = "run", groups: Mapping[str, Sequence[int]] | None = None, blocking: bool = False,
                equal_stages: bool = False, attributes: Iterable[str] = (), world_size: int | None = None, clock_error_ns: int | None = 0, overlap_ns: int = 20_000,
                sparse: bool = False, name: str = "table") -> Run:
-    """A run out of a table with one row per event, from any framework's own timers; docs/from-table.md has an example.
+    """Makes a run from a table with one row per event, as any framework's own timers write it; docs/from-table.md has an example.
 
     `table` is a pandas, polars, pyarrow or DuckDB table, or a mapping of column names to sequences. It needs the columns rank, name,
     start, and duration or end; it may have kind, step, lane, stream, op, group, sequence, bytes, dtype, peer, micro_batch, stage, chunk
     and host. `columns` maps these names to those of the table: {"start": "start_ts"}.
 
-    `time_unit` is the unit of start, duration and end. `start_of="step"`: start counts from the beginning of the row's step, which
-    all ranks begin at the same time; the steps are then laid one after the other and numbered from 0, in the order of their numbers in the
-    table. `groups` has the members of communicators; without it, they are the ranks that use a group.
-    `blocking`: communication runs on the thread that computes, which waits for it. `equal_stages`: pipeline stages should do equal
-    work, so ranks of all stages are compared; otherwise only ranks of one stage. `attributes` are more columns to keep with each
-    span. `clock_error_ns` is how well the clocks of the ranks agree (None: not at all). Overlaps of two events of one lane of at
-    most `overlap_ns` are taken for errors of the clock, and the earlier event is shortened. `sparse` accepts tables whose times look
-    as if units were mixed.
+    `time_unit` is the unit of start, duration and end. With `start_of="step"`, start counts from the beginning of the row's step, which
+    all ranks begin at the same time; the steps then follow one another without gaps and are numbered from 0, in the order of their numbers
+    in the table. `groups` lists the members of each group; without it, the members of a group are the ranks that use it.
+    `blocking`: communication runs on the thread that computes, and computation waits for it. `equal_stages`: pipeline stages should do
+    equal work, so ranks of all stages are compared with each other; otherwise only ranks of the same stage are. `attributes` are further
+    columns to keep with each span. `clock_error_ns` is the largest error of the clock that all ranks share (None: the ranks share no
+    clock). If two events of one lane overlap by at most `overlap_ns`, this is taken for an error of the clock, and the earlier event is
+    shortened. `sparse` accepts tables whose times look as if units were mixed.
 
     Raises UsageError, with the rows if they are known, for anything that is missing or impossible.
     """

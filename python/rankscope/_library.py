@@ -115,7 +115,7 @@ def _load() -> ctypes.CDLL:
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(loaded, name, None)
         if function is None:
-            raise Error(f"{path} has no function {name}: it is of another version of rankscope than this package")
+            raise Error(f"{path} has no function {name}: it is from a different version of rankscope than this package")
         function.restype, function.argtypes = result, arguments
     if loaded.rankscope_interface_version() != INTERFACE_VERSION:
         raise Error(f"{path} has version {loaded.rankscope_interface_version()} of the C interface; this package needs version "

@@ -39,26 +39,26 @@ class Session:
     def inside(self, path: str) -> pathlib.Path:
         """The path, links followed; UsageError if it is not below the root."""
         if "\0" in path:
-            raise UsageError("the path has a NUL")
+            raise UsageError("the path contains a NUL character")
         try:
             return self._inside(path)
         except (OSError, RuntimeError, ValueError) as problem:
             if isinstance(problem, UsageError):
                 raise
-            raise UsageError(f"{path[:200]!r} cannot be looked at: {problem}") from None
+            raise UsageError(f"{path[:200]!r} cannot be read: {problem}") from None
 
     def _inside(self, path: str) -> pathlib.Path:
         resolved = (self.root / path).resolve()
         if resolved != self.root and self.root not in resolved.parents:
-            raise UsageError(f"{path} is outside of the folder that this server may read ({self.root}); start it with --root FOLDER for another")
+            raise UsageError(f"{path} is outside of the folder that this server may read ({self.root}); start the server with another --root FOLDER")
         if resolved.exists() and not (resolved.is_file() or resolved.is_dir()):
             raise UsageError(f"{path} is neither a file nor a folder")
         if resolved.is_dir():
             for number, inner in enumerate(resolved.rglob("*")):
                 if number >= _MOST_ENTRIES:
-                    raise UsageError(f"{path} holds more than {_MOST_ENTRIES} files, which are too many to look for links; open a folder in it")
+                    raise UsageError(f"{path} contains more than {_MOST_ENTRIES} files, too many to check for links; open one of its subfolders")
                 if inner.is_symlink() and self.root not in inner.resolve().parents:
-                    raise UsageError(f"{path} holds a link to a place outside of the folder that this server may read")
+                    raise UsageError(f"{path} contains a link to a place outside of the folder that this server may read")
         return resolved
 
     def open(self, paths: list[str]) -> str:
@@ -71,8 +71,8 @@ class Session:
 
     def get(self, name: str) -> Run:
         if name not in self._runs:
-            known = ", ".join(self._runs) or "none is open"
-            raise UsageError(f"no run {name[:100]!r} is open ({known}); call open first")
+            known = ", ".join(self._runs) or "none"
+            raise UsageError(f"no run {name[:100]!r} is open (open runs: {known}); call open first")
         self._runs[name] = self._runs.pop(name)  # the one that was used longest ago is closed first
         return self._runs[name]
 
@@ -183,7 +183,7 @@ def _table(session: Session, arguments: dict[str, Any]) -> dict[str, Any]:
     run = session.get(_member(arguments, "run", str))
     name = _member(arguments, "table", str)
     if name not in tables():
-        raise UsageError(f"{name[:100]!r} is not a table; the tables are: {', '.join(tables())}. Queries are not possible")
+        raise UsageError(f"{name[:100]!r} is not a table; the tables are: {', '.join(tables())}. SQL queries are not possible")
     most = _limited(arguments, 20)
     choice: dict[str, Any] = {key: arguments.get(key) for key in ("columns", "ranks", "steps")}
     for key in ("columns", "ranks"):
@@ -228,11 +228,11 @@ _MOST = {"type": "integer", "minimum": 1, "maximum": MOST_ROWS}
 
 TOOLS = (
     Tool("open", "Open a training run: a .rankscope recording, a folder of PyTorch profiler traces (Kineto JSON), or Nsight .sqlite exports. "
-         "Returns the name by which the other tools know it.",
+         "Returns the name that the other tools take as run.",
          _schema(["path"], path={"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
-                                 "description": "path below the root of the server"}), _open),
-    Tool("verdict", "Which rank is slow, why, what a fix saves, and what cannot be told.", _schema(["run"], run=_RUN), _verdict),
-    Tool("findings", "The problems that were found, with evidence, advice and the time that a fix saves.",
+                                 "description": "path in the folder that the server may read"}), _open),
+    Tool("verdict", "Which rank is slow, why, how much time a fix would save, and which questions cannot be answered.", _schema(["run"], run=_RUN), _verdict),
+    Tool("findings", "The problems that were found, with evidence, advice and the time that a fix would save.",
          _schema(["run"], run=_RUN, most=_MOST), _findings),
     Tool("table", "Some rows of a table of the run, such as ranks, rank_step_times, kernels, operators, collectives, spans.",
          _schema(["run", "table"], run=_RUN, table={"type": "string"}, columns={"type": "array", "items": {"type": "string"}},
@@ -240,6 +240,7 @@ TOOLS = (
          _table),
     Tool("compare", "Whether the second run is slower than the first, and where.",
          {"type": "object", "properties": {"run": _RUN, "with": _RUN}, "required": ["run", "with"], "additionalProperties": False}, _compare),
-    Tool("what_if", "Predict the step time after changes: rank:R (as fast as its peers), op:GLOB*F, network, data, balance, ...",
+    Tool("what_if", "Predict the step time after changes: rank:R (as fast as its peers), op:GLOB*F (matching calls take F times as long), network, data, "
+         "balance, ...",
          _schema(["run", "fixes"], run=_RUN, fixes={"type": "array", "items": {"type": "string"}}), _what_if),
 )

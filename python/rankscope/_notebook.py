@@ -32,5 +32,6 @@ def page(name: str, verdict: Verdict, rows: dict[str, list[Any]]) -> str:
     shown = min(len(rows["rank"]), _MOST_RANKS)
     bars = "".join(_bar(rows, i, longest) for i in range(shown))
     legend = " ".join(f'<span style="color:{colour}">■</span> {word}' for _, word, colour in _PARTS)
-    left_out = f"<p>{len(rows['rank']) - shown} more ranks are not shown</p>" if shown < len(rows["rank"]) else ""
+    hidden = len(rows["rank"]) - shown
+    left_out = f"<p>{hidden} more {'rank is' if hidden == 1 else 'ranks are'} not shown</p>" if hidden else ""
     return f"{head}<table>{bars}</table><p>{legend}</p>{left_out}</div>"

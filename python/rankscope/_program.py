@@ -1,4 +1,4 @@
-"""The program `rankscope` of the wheel: what needs Python is done here, all else by the compiled program."""
+"""The program `rankscope` of the wheel: does the work that needs Python; the compiled program does all else."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def _wants_parquet(words: list[str]) -> bool:
 def _export_parquet(words: list[str]) -> int:
     from ._run import open, ranks_from
     parser = argparse.ArgumentParser(prog="rankscope export --to parquet", description="Writes every table of a run as a Parquet file.")
-    parser.add_argument("paths", nargs="+", metavar="RUN", help="the run to export; the last word is the folder to write")
+    parser.add_argument("paths", nargs="+", metavar="RUN", help="the run to export, followed by the folder to write")
     parser.add_argument("--to", choices=["parquet"])
     parser.add_argument("--steps", help="use only steps A to B, both included (A:B, A: or :B)")
     parser.add_argument("--ranks", help="use only these ranks, e.g. 0,2,4-7")
     parser.add_argument("--rank-map", help="ranks of trace files that do not state their rank: FILE=RANK,...")
-    parser.add_argument("--keep-texts", action="store_true", help="show strings as recorded")
+    parser.add_argument("--keep-texts", action="store_true", help="show strings as recorded, including secrets")
     options = parser.parse_intermixed_args(words)  # paths may come before and after options
     *runs, out = options.paths
     if not runs:

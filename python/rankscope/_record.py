@@ -1,4 +1,4 @@
-"""Recording from inside of a program."""
+"""Recording started from inside a program."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ def _command() -> list[str]:
     """How this program was started, as its interpreter saw it."""
     words = getattr(sys, "orig_argv", [])
     if len(words) < 2 or hasattr(sys, "ps1") or "ipykernel" in sys.modules or sys.argv[:1] in ([""], ["-c"], ["-"]):
-        raise UsageError("record restarts the program, so it needs a script: it cannot be used in a notebook, with -c or interactively. "
-                         "Run: rankscope record --out RUN -- COMMAND")
+        raise UsageError("record() restarts the program, so the program must be a script: not a notebook, python -c or an "
+                         "interactive session. Run: rankscope record --out RUN -- COMMAND")
     return [sys.executable, *words[1:]]
 
 
 @contextlib.contextmanager
 def record(out: str | os.PathLike[str], *options: str) -> Iterator[bool]:
-    """Records the program that runs it, as `rankscope record --out OUT [options] -- COMMAND` does (docs/recording.md).
+    """Records the program that calls it, as `rankscope record --out OUT [options] -- COMMAND` does (docs/recording.md).
 
-    The program is started once more, under the recorder, and comes here again; so use it at the beginning of the script, before
-    anything that must not be done twice. In the recorded program, the block is a range named "recorded". Yields True while events are
-    recorded. A process of torchrun, srun or mpirun is refused with UsageError: there, put `rankscope record` before the launcher,
-    so that all ranks become one recording. With the option "--or-run", a program that cannot be recorded runs unrecorded, and False is
-    yielded.
+    The recorder starts the program again from its beginning, so call record() early in the script, before anything that must not
+    be done twice. In the recorded program, the block is a range named "recorded". Yields True while events are recorded. A
+    process of torchrun, srun or mpirun is refused with UsageError: there, put `rankscope record` before the launcher, so that all ranks
+    become one recording. With the option "--or-run", a program that cannot be recorded runs unrecorded, and False is yielded.
     """
     if os.environ.get("RANKSCOPE_SEGMENTS"):
         os.environ.pop(_STARTED, None)
@@ -44,8 +43,8 @@ def record(out: str | os.PathLike[str], *options: str) -> Iterator[bool]:
                          "-- torchrun ...")
     if os.environ.pop(_STARTED, None) is not None:  # under the recorder, which does not record
         if "--or-run" not in options:
-            raise Error("the recorder started this program again, but it is not recorded: something between the two removes RANKSCOPE_SEGMENTS from "
-                        "the environment; run: rankscope record --out RUN -- COMMAND")
+            raise Error("the recorder restarted this program but does not record it: something between the recorder and the program removes "
+                        "RANKSCOPE_SEGMENTS from the environment; run: rankscope record --out RUN -- COMMAND")
         yield False
         return
     program = str(find_file("rankscope", "RANKSCOPE_PROGRAM"))

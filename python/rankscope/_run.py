@@ -67,7 +67,7 @@ def _path_text(path: Path) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise UsageError(f"the name of {text!r} is not UTF-8, which the Python package cannot read; rename it, or use the command line") from None
+        raise UsageError(f"the name of {text!r} is not UTF-8, so the Python package cannot read it; rename the file, or use the command line") from None
     return text
 
 
@@ -135,7 +135,7 @@ class Run:
     def close(self) -> None:
         """Frees the memory of the run. Tables that were read stay valid; every other call then raises UsageError.
 
-        A call that was interrupted may go on in the background; the memory is then freed when it ends.
+        A call that was interrupted may continue in the background; the memory is then freed when the call ends.
         """
         self._handle.close()
 
@@ -162,10 +162,10 @@ class Run:
               first: int | None = None) -> Table:
         """A table of the run as Arrow; rankscope.tables() lists the tables and their columns, docs/sqlite.md explains them.
 
-        `steps` is a step, a pair (first, last), a range or a string such as "5:15"; rows that touch these steps of their rank are
-        kept. `ranks` is a rank or several. `columns` chooses columns and their order. With `first`, the
-        table has at most so many rows, the first ones, and reading ends with them. Raises UsageError for names, steps or ranks
-        that do not exist, and CannotTellError, with the reason, if the run does not hold what the table shows.
+        `steps` is a step, a pair (first, last), a range or a string such as "5:15"; rows that overlap these steps of their rank
+        are kept. `ranks` is a rank or several. `columns` chooses columns and their order. `first` is the largest number of rows to read,
+        from the beginning of the table. Raises UsageError for names, steps or ranks that do not exist, and CannotTellError, with the
+        reason, if the run lacks the data for the table.
 
         >>> run.table("rank_steps", ranks=2, columns=["step", "duration_ns"]).to_pydict()["step"][:3]
         [0, 1, 2]
@@ -199,7 +199,7 @@ class Run:
         return self._report("text", full=full)
 
     def verdict(self) -> Verdict:
-        """Which rank is slow, why, what a fix would save, and what cannot be told.
+        """Which rank is slow, why, how much time a fix would save, and which questions cannot be answered.
 
         >>> print(run.verdict().sentences[0])
         Rank 2 is slow: it computes more slowly than its peers.
@@ -214,14 +214,18 @@ class Run:
         return records(Finding, rows)
 
     def slow_ranks(self) -> list[SlowRank]:
-        """The slow ranks, the worst first; empty: none was found. Raises CannotTellError if ranks cannot be compared."""
+        """The slow ranks, the worst first; an empty list means that none was found.
+
+        Raises CannotTellError if ranks cannot be compared.
+        """
         rows = self.table("stragglers").to_pydict()
         return records(SlowRank, rows)
 
     def whatif(self, *fixes: str, steps: Steps = None, include_warm_up: bool = False) -> Answer:
         """Predicts how long steps would be after changes, such as "rank:2" or "network" (docs/whatif.md lists them).
 
-        The answer has schema rankscope.whatif/1; str() is a text. Raises CannotTellError if nothing can be predicted.
+        The answer has schema rankscope.whatif/1; its str() is the text that the command line prints. Raises CannotTellError
+        if nothing can be predicted.
         """
         options = {"fixes": list(fixes), "steps": _steps(steps), "include_warm_up": include_warm_up}
         found = json.loads(call_for_text("rankscope_what_if", self._open_handle(), request(form="both", **options), what="predicting"))
@@ -229,10 +233,12 @@ class Run:
 
     def compare(self, other: Run, *, steps: Steps = None, ranks: Ranks = None, accept_losses: bool = False,
                 allow_different: bool = False) -> Answer:
-        """Whether `other` is slower than this run, and where (schema rankscope.compare/1, docs/compare.md); str() is a text.
+        """Whether `other` is slower than this run, and where (schema rankscope.compare/1, docs/compare.md).
 
-        The verdict is answer["step_time"]["verdict"]: unchanged, slower, faster or cannot_tell. `accept_losses` also judges runs of
-        which data, ranks or steps are missing. It is also cannot_tell if the runs are of different jobs: if world size, batch or dtype differ.
+        The str() of the answer is the text that the command line prints. The verdict is answer["step_time"]["verdict"]: unchanged,
+        slower, faster or cannot_tell. Among other reasons, it is cannot_tell if data, ranks or steps of a run are missing (unless
+        `accept_losses` is true), or if the runs are of different jobs: if world size, batch or dtype differ (unless `allow_different`
+        is true).
         """
         options = {"label_a": self.name, "label_b": other.name, "steps": _steps(steps), "ranks": _ranks(ranks),
                    "accept_losses": accept_losses, "allow_different": allow_different}
@@ -263,7 +269,7 @@ class Run:
         """Writes the tables as Parquet files (zstd) into the folder `out`, one per table, and returns their names.
 
         Needs pyarrow (`pip install 'rankscope[parquet]'`). A table that cannot be computed from the run is left out, and the table
-        "missing" has the reason; if `tables` names it, CannotTellError is raised. A folder that an earlier export made is replaced.
+        "missing" has the reason; if `tables` includes such a table, CannotTellError is raised. A folder that an earlier export made is replaced.
         """
         self._check_not_read(out)
         return write_parquet(self, out, steps, ranks, tables)

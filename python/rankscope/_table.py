@@ -31,7 +31,7 @@ def _cell(value: Any) -> str:
 
 
 class Table:
-    """A table of a run in Arrow's layout: polars, DuckDB, pandas and pyarrow take it as it is.
+    """A table of a run in Arrow's layout: polars, DuckDB, pandas and pyarrow can read it directly.
 
     `polars.DataFrame(table)`, `duckdb.sql("FROM spans")` (for a variable `spans`), `pyarrow.table(table)` and `table.to_pandas()` share the columns of
     numbers with this object and do not copy them. Times are int64 nanoseconds of run time.
@@ -66,9 +66,9 @@ class Table:
         return {name: column.to_list(most) for name, column in batch.columns.items()}
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame. Strings of few kinds are categories; integers that may be missing are Int32 or Int64.
+        """A pandas.DataFrame. Strings with few different values are categories; integers that may be missing are Int32 or Int64.
 
-        Columns of numbers are those of the table and can only be read: change `table.to_pandas().copy()`.
+        Columns of numbers share the memory of the table and are read-only; to change values, use `table.to_pandas().copy()`.
         """
         import numpy
         import pandas
@@ -86,7 +86,8 @@ class Table:
         return pyarrow.table(self)
 
     def __repr__(self) -> str:
-        return f"<rankscope.Table {self.name}: {len(self)} rows, columns {', '.join(self.columns)}>"
+        count = len(self)
+        return f"<rankscope.Table {self.name}: {count} row{'' if count == 1 else 's'}, columns {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
         most = 10

@@ -1,4 +1,4 @@
-"""What a program says about itself while `rankscope record` records it: steps, ranges, collectives, marks, counters.
+"""Annotations that a program makes while `rankscope record` records it: steps, ranges, collectives, marks, counters.
 
     from rankscope import annotate
     for index, batch in enumerate(loader):
@@ -143,9 +143,10 @@ def collective(op: str, *, group: str, members: Sequence[int], bytes: int, dtype
     """A blocking collective, send or receive of this rank, from its call to its return.
 
     `op` is allreduce, allgather, reduce_scatter, broadcast, alltoall, send, recv, barrier or another name. `group` names the
-    communicator, equally on all ranks; `members` are its global ranks in group order. `bytes` is the payload of this rank: number of
-    elements times their size. `sequence` says that this is the n-th operation of the group, from 0; it is counted if not given, which
-    needs that all members call the operations of a group in one order. `peer` is the root, or the partner of a send or receive.
+    communicator, with the same name on all ranks; `members` are its global ranks in group order. `bytes` is the payload of this rank:
+    number of elements times their size. `sequence` is the number of this operation in the group, from 0; without it, operations are
+    counted, so all members must call the operations of a group in the same order. `peer` is the root, or the partner of a send or
+    receive.
     """
     table = _table()
     if table is None:
@@ -175,7 +176,7 @@ def mark(name: str) -> None:
 
 
 def counter(name: str, value: float) -> None:
-    """A value of a quantity; its name ends in its unit, such as "queue_bytes"."""
+    """The value of a quantity at this time; the name ends in the unit, such as "queue_bytes"."""
     table = _table()
     if table is not None:
         table.counter(_bytes("name", name), float(value))

@@ -1,4 +1,4 @@
-"""`rankscope mcp`: the questions of a report for assistants, by the Model Context Protocol over stdin and stdout (docs/agents.md).
+"""`rankscope mcp`: answers assistants' questions about runs, through the Model Context Protocol over stdin and stdout (docs/agents.md).
 
 The protocol (https://modelcontextprotocol.io, JSON-RPC 2.0, one message per line) is small enough that no other package is needed.
 """
@@ -18,8 +18,8 @@ from ._version import __version__
 PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _LONGEST_REQUEST = 1 << 20
 _MOST_IN_A_BATCH = 50
-_INSTRUCTIONS = ("Call open first, then verdict. Every answer names its numbers and how certain they are. \"cannot_tell\" is an answer: it never "
-                 "means that there is no problem; it says what to record. Times are in nanoseconds unless the name says otherwise.")
+_INSTRUCTIONS = ("Call open first, then verdict. Every answer gives numbers and says how certain they are. \"cannot_tell\" is an answer: it "
+                 "says what to record, and it never means that there is no problem. Times are in nanoseconds unless the name says otherwise.")
 
 
 class _BadRequest(Exception):
@@ -46,7 +46,7 @@ def _answer(session: Session, method: str, params: dict[str, Any]) -> dict[str, 
 def _call(session: Session, params: dict[str, Any]) -> dict[str, Any]:
     tool = next((tool for tool in TOOLS if tool.name == params.get("name")), None)
     if tool is None:
-        raise _BadRequest(-32602, f"there is no tool {str(params.get('name'))[:100]}; there are: {', '.join(tool.name for tool in TOOLS)}")
+        raise _BadRequest(-32602, f"there is no tool {str(params.get('name'))[:100]}; the tools are: {', '.join(tool.name for tool in TOOLS)}")
     arguments = params.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
         raise _BadRequest(-32602, "arguments must be an object")
@@ -83,7 +83,7 @@ def _reply(session: Session, message: Any) -> dict[str, Any] | None:
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             if isinstance(message, dict) and ("result" in message or "error" in message):
                 return None
-            raise _BadRequest(-32600, "the line is no JSON-RPC request")
+            raise _BadRequest(-32600, "the line is not a JSON-RPC request")
         if "id" not in message:
             return None
         if not isinstance(message["id"], (str, int, float, type(None))):
@@ -117,9 +117,9 @@ def serve(session: Session, lines: TextIO, out: TextIO) -> None:
 
 def main(words: list[str] | None = None) -> int:
     """Runs the server; the exit status."""
-    parser = argparse.ArgumentParser(prog="rankscope mcp", description="Answers questions of assistants about runs, by the Model Context "
+    parser = argparse.ArgumentParser(prog="rankscope mcp", description="Answers assistants' questions about runs, through the Model Context "
                                      "Protocol over stdin and stdout.")
-    parser.add_argument("--root", default=".", metavar="FOLDER", help="only runs in this folder can be opened (default: the current one)")
+    parser.add_argument("--root", default=".", metavar="FOLDER", help="only runs in this folder can be opened (default: the current folder)")
     options = parser.parse_args(words)
     root = pathlib.Path(options.root)
     if not root.is_dir():

@@ -1,4 +1,4 @@
-"""For torch.profiler: traces where rankscope finds all ranks, and the report at the end.
+"""For torch.profiler: puts the traces of all ranks where rankscope finds them, and prints the report at the end.
 
     with torch.profiler.profile(schedule=torch.profiler.schedule(wait=2, warmup=2, active=6),
                                 on_trace_ready=rankscope.torch.trace_handler("traces")) as profiler:
@@ -68,7 +68,7 @@ class TraceHandler:
         self._registered = False
 
     def ranks(self) -> tuple[int, int]:
-        """This rank and the world size: of torch.distributed, else of the variables of torchrun, MPI or Slurm; else 0 and 1."""
+        """This rank and the world size: from torch.distributed, or from the variables of torchrun, MPI or Slurm; otherwise 0 and 1."""
         distributed = _distributed()
         if distributed is not None:
             return int(distributed.get_rank()), int(distributed.get_world_size())
@@ -91,8 +91,8 @@ class TraceHandler:
         try:
             profiler.export_chrome_trace(name)
             if target.exists():
-                raise UsageError(f"{target} exists: another handler, or another process that takes itself for rank {rank}, has written it; "
-                                 "use one handler, start the ranks by torchrun, mpirun or srun, or call init_process_group first")
+                raise UsageError(f"{target} exists: another handler, or another process that runs as rank {rank}, has written it; "
+                                 "use one handler, start the ranks with torchrun, mpirun or srun, or call init_process_group first")
             os.chmod(name, 0o644)
             os.replace(name, target)
         finally:
@@ -109,14 +109,14 @@ class TraceHandler:
         """The run of one window of the profiler, by default the last one. Raises CannotTellError if traces of ranks are missing."""
         number = self._windows if window is None else window
         if not 1 <= number <= self._windows:
-            raise UsageError(f"there is no window {number}; the profiler has written {self._windows}")
+            raise UsageError(f"there is no window {number}; number of windows written so far: {self._windows}")
         _, world = self.ranks() if _distributed() is not None else getattr(self, "_last_ranks", self.ranks())
         until = time.monotonic() + self._wait_s
         while (missing := self._missing(number, world)) and time.monotonic() < until:
             time.sleep(0.1)
         if missing:
             raise CannotTellError(f"{self._window(number)}: after {self._wait_s:g} s there is no trace of rank{'s' if len(missing) > 1 else ''} "
-                                  f"{', '.join(map(str, missing[:10]))}; run `rankscope report {self._window(number)}` when they are there, and "
+                                  f"{', '.join(map(str, missing[:10]))}; run `rankscope report {self._window(number)}` when all traces are there, and "
                                   "make sure that all ranks write to one shared folder")
         return open(*(self._file(number, rank) for rank in range(world)))
 
@@ -143,10 +143,10 @@ def trace_handler(folder: str | os.PathLike[str], *, report: Literal["exit", "ne
     The n-th window of the profiler is written to `folder`/window_n/rank_R.json.gz; `rankscope report folder/window_1` reads it. With
     report="exit", rank 0 prints the report (to `out`, by default stderr) when its program ends, and writes `folder`/report.html if
     `html` is true; it waits at most `wait_s` seconds for the traces of the other ranks, and says which are missing. With "never", or
-    earlier, `handler.run()` is the run as rankscope.open() returns it.
+    before the program ends, `handler.run()` returns the run, as rankscope.open() does.
 
-    A folder that holds windows already is refused, so that traces of two jobs are never mixed: UsageError. When torchrun starts the
-    job again after a failure, the n-th restart writes to `folder`/restart_n. If rank 0 ends by an exception, it does not wait.
+    Raises UsageError if the folder already contains windows, so that traces of two jobs are never mixed. When torchrun starts the
+    job again after a failure, the n-th restart writes to `folder`/restart_n. If rank 0 ends with an exception, it does not wait.
     """
     if report not in ("exit", "never"):
         raise UsageError(f'report must be "exit" or "never" (is {report!r})')

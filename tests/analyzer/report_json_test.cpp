@@ -91,7 +91,7 @@ TEST(RenderJson, CallsThatAreAllInGraphsHaveNoLength) {
   report.launches = LaunchesSection{{in_graphs, one_call}};
   const auto rows = json_of(report).at("launches");
   EXPECT_TRUE(rows.at(0).at("call").is_null());
-  EXPECT_EQ(rows.at(0).at("why").at("call"), "all of them were in CUDA graphs");
+  EXPECT_EQ(rows.at(0).at("why").at("call"), "all launches were in CUDA graphs");
   EXPECT_EQ(rows.at(1).at("call").at("median_ns"), 7);
   EXPECT_FALSE(rows.at(1).contains("why"));
 }

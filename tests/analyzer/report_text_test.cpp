@@ -39,7 +39,7 @@ TEST(RenderText, RanksWithoutStepsAreSaidToBeInNoSum) {
   auto report = clean_report(*sample_run());
   EXPECT_THAT(rendered(report), Not(HasSubstr("Without steps")));
   (*report.rank_rows)[0].per_step.clear();
-  EXPECT_THAT(rendered(report), HasSubstr("No steps were recorded on rank 0: numbers of ranks without steps"));
+  EXPECT_THAT(rendered(report), HasSubstr("No steps were recorded on rank 0, whose numbers therefore cover"));
 }
 
 TEST(RenderText, ACleanRunWithAllSectionsHasNoProblem) {

@@ -140,7 +140,7 @@ inline Report clean_report(const Run& run) {
   }
   report.rank_rows = rows;
   report.kernels = unavailable(std::string{no_accelerator}, Missed::no);
-  report.operators = unavailable("no operator and no annotation was recorded");
+  report.operators = unavailable("no operators or annotations were recorded");
   report.copies = unavailable(std::string{no_accelerator}, Missed::no);
   report.collectives = sample_collectives(run);
   report.efficiency = sample_efficiency();

@@ -78,7 +78,7 @@ TEST_F(TwoRuns, ARunWithItselfIsUnchanged) {
   const auto result = rankscope({"compare", a, a});
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("No change in the step time was found"));
-  EXPECT_THAT(result.out, HasSubstr("Both are the same recording."));
+  EXPECT_THAT(result.out, HasSubstr("Both runs are the same recording."));
   EXPECT_EQ(result.err, "");
 }
 

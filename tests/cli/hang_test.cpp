@@ -55,7 +55,7 @@ TEST(HangVerb, SaysWithStatus4WhatIsMissing) {
   std::ofstream{folder / "dump_0"} << dump_text(true);
   const ProgramResult shown = hang({folder / "dump_0", "--json", folder / "hang.json"});
   EXPECT_EQ(shown.status, 4);
-  EXPECT_THAT(shown.err, HasSubstr("add their dumps"));
+  EXPECT_THAT(shown.err, HasSubstr("add the missing dumps"));
   EXPECT_THAT(testing::read_file(folder / "hang.json"), HasSubstr("cannot_tell"));
 }
 

@@ -87,7 +87,7 @@ class Mcp(unittest.TestCase):
         self.assertFalse(call(session, "open", path="demo.rankscope")[0])
         for name, arguments, words in (
                 ("table", {"run": "run1", "table": "spans", "most": 10**9}, "from 1 to 200"),
-                ("table", {"run": "run1", "table": "spans; DROP TABLE spans"}, "Queries are not possible"),
+                ("table", {"run": "run1", "table": "spans; DROP TABLE spans"}, "SQL queries are not possible"),
                 ("table", {"run": "run1", "table": "spans", "columns": ["name) --"]}, "has no column"),
                 ("table", {"run": "run1", "table": "spans", "ranks": "all"}, "ranks must be a list"),
                 ("table", {"run": "run1", "table": "spans", "steps": [1]}, "steps must be a string"),

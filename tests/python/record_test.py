@@ -82,7 +82,7 @@ class Record(unittest.TestCase):
     def test_without_a_script_it_is_refused(self):
         done = subprocess.run([sys.executable, "-B", "-c", "import rankscope\nwith rankscope.record('x'): pass"], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
-        self.assertIn("needs a script", done.stderr)
+        self.assertIn("must be a script", done.stderr)
 
     def test_numbers_and_texts_out_of_bounds_are_refused(self):
         table = unittest.mock.MagicMock()

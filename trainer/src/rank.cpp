@@ -46,8 +46,8 @@ Result<int> train_as_rank(const TrainOptions& given, const Placement& place) {
                             : "continues from the latest checkpoint"));
   }
   if (options.launch.ranks > 0 && options.launch.ranks * options.launch.nodes != place.world_size) {
-    return fail(ErrorKind::usage, format("--ranks {} does not match the {} ranks that {} started", options.launch.ranks,
-                                         place.world_size, place.source));
+    return fail(ErrorKind::usage, format("--ranks {} does not match the {} that {} started", options.launch.ranks,
+                                         counted(place.world_size, "rank"), place.source));
   }
   RS_TRY_VOID(open_log(options.launch.log_folder, place.rank));
   if (options.launch.bind_cpus) {

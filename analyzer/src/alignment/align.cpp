@@ -142,7 +142,8 @@ class Aligner {
       split_ = true;
       result_.quality.add(Counter::clock_split_host, domains_.clocks[i].ranks.size());
       result_.section.notes.push_back(format(
-          "The device times of the ranks on {} come from different clocks; each rank is treated as a clock of its own.",
+          "The device times of the ranks on {} come from different clocks; each rank is treated as having its own "
+          "clock.",
           domains_.clocks[i].name));
     }
     if (split_) domains_ = taken_apart(run_, domains_, apart);

@@ -55,8 +55,8 @@ std::vector<ClockLine> clock_lines(const Report& report) {
   if (auto apart = apart_text(section); !apart.empty()) {
     lines.push_back({std::move(apart)});
     lines.push_back(
-        {format("If one rank always leaves operations later than another, this looks like an offset of its clock. The "
-                "stated error includes {} to allow for this.",
+        {format("If one rank always leaves operations later than another, this looks like an offset between their "
+                "clocks. The stated error includes {} to allow for this.",
                 duration_text(section.allowance_ns))});
   }
   std::size_t doubts = 0;

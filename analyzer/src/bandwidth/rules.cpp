@@ -81,8 +81,8 @@ Surroundings surroundings_of(const Run& run, const SlowPath& path, const Crowded
 
 std::string_view advice_for_group(const Surroundings& around) {
   if (!around.accelerators)
-    return "Compare the links between these ranks with those between other ranks: check for link errors, congested "
-           "network ports, and the network interface that the job uses.";
+    return "Compare the links between these ranks with those between other ranks: look for link errors and "
+           "congested network ports, and check which network interface the job uses.";
   if (around.one_host)
     return "Compare the links between these ranks with those between other ranks: check the topology (nvidia-smi "
            "topo -m), link errors, and how NCCL connects the devices (NCCL_DEBUG=INFO).";
@@ -94,7 +94,7 @@ std::string_view advice_for(SlowPath::Kind kind, const Surroundings& around) {
   if (!around.crowded.empty())
     return "Give every rank enough CPUs: run fewer ranks, threads or other programs on its host. Then record again.";
   if (around.one_host && !around.accelerators)
-    return "The data stay on one host: check what else used its CPUs and its memory in this time.";
+    return "The data stays on one host: check which other programs used the CPUs and memory of that host at the time.";
   switch (kind) {
     case SlowPath::Kind::group:
       return advice_for_group(around);

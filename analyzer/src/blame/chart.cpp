@@ -24,8 +24,8 @@ void write_waiting(Writer& page, const BlameSection& section) {
   const RankMatrix matrix = rank_matrix(cells, most_ranks_drawn);
   write_rank_map(page, matrix,
                  {{"waiting-map", format("Who waited for whom{}", section.rank_steps > 0 ? ", per step" : ""),
-                   "One cell for each pair of ranks, coloured by how long one waited directly for the other; the "
-                   "table below has the numbers."},
+                   "One cell for each pair of ranks, coloured by how long the rank of the row waited directly for "
+                   "the rank of the column; the table below has the numbers."},
                   "rank that waited",
                   "rank it waited for",
                   delay_tooltip});

@@ -32,7 +32,8 @@ Json group_json(const BlameSection& section, const BlameGroup& group) {
   if (section.with_slack_ns) out["with_slack_ns"] = group.with_slack_ns;
   out["most_awaited"] = group.most_waited_for.is_set() ? Json(group.most_waited_for.value) : Json(nullptr);
   out["most_awaited_ns"] = group.most_waited_for_ns;
-  if (!group.most_waited_for.is_set()) out["why"]["most_awaited"] = "below the clock error";
+  if (!group.most_waited_for.is_set())
+    out["why"]["most_awaited"] = "the ranks are too close in time to determine this rank";
   return out;
 }
 

@@ -46,7 +46,8 @@ void judge_waiting_without_steps(const RuleContext& context, std::vector<Finding
       "out, this rank causes {} of the remaining waiting; the largest part of the waiting is charged to the category "
       "\"{}\"",
       duration_text(row.cost_ns()), percent_text(cost / static_cast<double>(known_ns)), words_of(row.largest_part()));
-  finding.advice = "Mark the steps and record again: the report then says when this began, and what fixing it saves.";
+  finding.advice =
+      "Mark the steps and record again: the report then shows when the waiting began, and what a fix saves.";
   finding.why_no_gain = "without steps, it is not known what a fix saves";
   findings.push_back(std::move(finding));
 }

@@ -135,7 +135,8 @@ std::vector<std::string> blame_notes(const BlameSection& section) {
                share_text(section.unknown_ns, section.total_ns)));
   if (section.partial_ns > 0)
     notes.push_back(format(
-        "Another {} was spent in operations whose other members were not recorded: part of it may be waiting for them.",
+        "Another {} was spent in operations whose other members were not recorded: part of this time may be waiting "
+        "for these members.",
         duration_text(section.partial_ns)));
   if (section.with_slack_ns && *section.with_slack_ns > 0)
     notes.push_back(

@@ -34,7 +34,7 @@ std::vector<std::size_t> count_present(const Run& run) {
 /// its part. Ranks that are absent from the whole run make waits lower bounds (C7); one that only lacks this operation
 /// stands at an edge of the recording or was lost.
 std::string_view why_not_timed(const Run& run, const Operation& operation, const std::vector<std::size_t>& present) {
-  if (!all_finished(run, operation)) return "the operation was not finished on at least one rank of the group";
+  if (!all_finished(run, operation)) return "at least one rank of the group did not finish the operation";
   if (!operation.complete) {
     if (comm_op(run.text(operation.op)).wait == WaitRule::pair) return "no partner was found";
     if (present[operation.group.index()] != operation.members.size())

@@ -13,27 +13,28 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view absent = "other ranks took part, but their recordings were not given";
-constexpr std::string_view open = "it was not finished: the rank hung or ended during it, or the recording ended";
-constexpr std::string_view open_elsewhere = "it was not finished on the other ranks: they hung or ended during it";
+constexpr std::string_view open = "the call was not finished: the rank hung or ended during it, or the recording ended";
+constexpr std::string_view open_elsewhere =
+    "the operation was not finished on the other ranks: they hung or ended during it";
 constexpr std::string_view lost =
-    "its end was not recorded, probably because events of its rank were lost (see DATA QUALITY)";
+    "the end of the call was not recorded, probably because events of the rank were lost (see DATA QUALITY)";
 constexpr std::string_view lost_elsewhere =
     "events of the other ranks were lost, probably also those of this operation (see DATA QUALITY)";
 constexpr std::string_view disagree =
     "the ranks disagree about what the operation is: probably a bug in the recorded program";
-constexpr std::string_view no_partner = "the recording does not say which rank its partner was";
+constexpr std::string_view no_partner = "the recording does not say which rank was the partner";
 constexpr std::string_view no_end =
-    "the times at which other ranks ended operations do not show which operation is the same";
+    "the end times of the operations on other ranks do not show which of them belongs to this call";
 constexpr std::string_view outside =
     "the other ranks recorded only earlier or later operations: the recordings do not cover the same time";
 constexpr std::string_view inside =
-    "other ranks recorded operations before and after it, but not this one: it was lost, or the program skipped it on "
-    "these ranks (a bug that can lead to a hang)";
+    "other ranks recorded earlier and later operations, but not this one: it was lost, or the program skipped it on "
+    "those ranks (a bug that can lead to a hang)";
 constexpr std::string_view fewer =
-    "its partner recorded fewer operations: the recordings do not cover the same time, or the program skipped the call "
+    "the partner recorded fewer operations: the recordings do not cover the same time, or the program skipped the call "
     "(a bug that can lead to a hang)";
 constexpr std::string_view unordered =
-    "it has no sequence number, so its place among the calls of the other ranks is not known: the other ranks "
+    "the call has no sequence number, so its place among the calls of the other ranks is not known: the other ranks "
     "called different operations in this step, or ended theirs before this operation began";
 constexpr std::string_view again = "the rank had recorded this operation before, for example before a restart";
 

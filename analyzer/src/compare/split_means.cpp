@@ -82,7 +82,7 @@ void pair_by_class(const RunDigest& a, const RunDigest& b, SplitComparison& resu
   }
   if (result.ranks.empty()) {
     result.pairing =
-        "The ranks are not paired: the runs have different ranks, and it is not known which of them do equal "
+        "The ranks are not paired: the runs have different ranks, and it is not known which ranks do equal "
         "work.";
   } else if (caveat.empty()) {
     result.pairing = "The runs have different ranks: ranks that do equal work are compared with each other.";

@@ -11,8 +11,8 @@ namespace rankscope::analyzer {
 namespace {
 
 constexpr std::string_view one_run_a_side =
-    "With one run per side, a change cannot be told apart from differences between any two runs (nodes, clocks, other "
-    "jobs).";
+    "Only two runs are compared, so a change cannot be told apart from differences that any two runs have (nodes, "
+    "clocks, other jobs).";
 
 std::string entries(std::int64_t count) { return count == 1 ? "1 entry" : format("{} entries", count); }
 
@@ -144,7 +144,7 @@ std::vector<std::string> caveats_of(const Comparison& comparison) {
   if (!comparison.asked_for.ranks.empty())
     add(format("Step times are those of the whole job, whichever ranks were selected; everything else covers {} only.",
                ranks_text(comparison.asked_for.ranks)));
-  if (comparison.a.name.path == comparison.b.name.path) add("Both are the same recording.");
+  if (comparison.a.name.path == comparison.b.name.path) add("Both runs are the same recording.");
   add(unknown_sentence(comparison.likeness));
   for (const ComparedRun* run : {&comparison.a, &comparison.b}) {
     for (std::string& text : loss_sentences(*run, comparison.losses)) add(std::move(text));

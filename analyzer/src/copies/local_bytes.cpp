@@ -23,7 +23,7 @@ class SumLimits {
   explicit SumLimits(digest::PartReader& in) : in_(in) {}
   void add(std::int64_t count, std::int64_t ns) {
     if (!add_fits(count_, count) || !add_fits(ns_, ns) || count_ > most_of_sum || ns_ > most_of_sum)
-      in_.fail("its sums do not fit");
+      in_.fail("its sums are too large");
   }
 
  private:

@@ -86,8 +86,8 @@ std::string advice_for_allocations(const Report& report) {
   for (const HostCallRow& row : copies.allocations) calls += is_pinned(row) == pinned ? row.count : 0;
   if (!recurs(copies, calls))
     return format(
-        "Only {} of this kind {} recorded, perhaps of the program's start: record later steps, and see whether "
-        "such calls recur.",
+        "Only {} of this kind {} recorded, perhaps while the program was starting: record later steps, and see "
+        "whether such calls recur.",
         counted(calls, "call"), calls == 1 ? "was" : "were");
   if (pinned) return "Allocate pinned memory once, and reuse it.";
   return report.uses_pytorch

@@ -50,7 +50,7 @@ NotedTable by_kind(const CriticalPathSection& path, std::size_t most) {
       format("The critical path is the work that determined how long {}. There may be several such paths: {}{} of the "
              "ranks would delay the job if they finished only slightly later. Shortening this path may therefore save "
              "less than the time taken off it.",
-             path.whole_recording ? "the job took" : "the steps are",
+             path.whole_recording ? "the job took" : "the steps took",
              path.whole_recording ? "" : "in an average step, ", percent_text(path.near_critical)));
   if (path.clamped_ns > 0)
     noted.notes.push_back(

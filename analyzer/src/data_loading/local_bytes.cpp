@@ -23,7 +23,7 @@ std::vector<TimeRange> read_ranges(digest::PartReader& in, std::int64_t& total_n
   for (std::size_t left = in.count(bytes_of_range); left > 0 && !in.failed(); --left) {
     const TimeRange range = read_range(in, since);
     if (!ranges.empty() && range.begin < since) in.fail("waits or loads are not in the order of their times");
-    if (!add_fits(total_ns, range.length().count())) in.fail("the lengths of waits and loads do not fit");
+    if (!add_fits(total_ns, range.length().count())) in.fail("the total length of the waits or loads is too large");
     since = range.begin;
     ranges.push_back(range);
   }

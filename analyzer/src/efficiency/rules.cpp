@@ -44,7 +44,7 @@ void judge_balance(const RuleContext& context, const EfficiencySection& section,
   finding.id = "efficiency.load_balance";
   finding.severity = severity;
   finding.title = format("the work is not shared evenly: load balance {}", percent_of(run.load_balance()));
-  finding.evidence = format("rank {} computes {} per step, the mean of {} ranks is {}", run.most_computing.value,
+  finding.evidence = format("rank {} computes {} per step; the mean of {} ranks is {}", run.most_computing.value,
                             duration_text(run.most_compute_ns / steps), run.ranks,
                             duration_text(run.compute_ns / (run.ranks * steps)));
   if (classes) finding.evidence += spread_text(section, steps);

@@ -6,7 +6,7 @@ namespace rankscope::analyzer {
 
 std::span<const ExportInfo> exports() {
   static constexpr std::array all{
-      ExportInfo{"perfetto", "Perfetto trace (recommended); opens in ui.perfetto.dev, exact and small", write_perfetto},
+      ExportInfo{"perfetto", "Perfetto trace (recommended): exact and small; opens in ui.perfetto.dev", write_perfetto},
       ExportInfo{"chrome", "Chrome trace JSON; also opens in chrome://tracing and speedscope", write_chrome},
       ExportInfo{"tensorboard", "folder with a trace per rank for TensorBoard's PyTorch profiler plugin",
                  write_tensorboard},

@@ -55,7 +55,7 @@ Section<std::vector<Finding>> judge_findings(const Run& run, const Report& repor
     }
   }
   if (findings.empty() && !report.rank_rows && !report.collectives)
-    return unavailable("the time of each rank is needed");
+    return unavailable("it is not known how the ranks spend their time");
   std::erase_if(findings, [](const Finding& finding) { return finding.severity == FindingSeverity::info; });
   std::ranges::stable_sort(findings, is_before);
   return findings;

@@ -288,7 +288,7 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
   NotedTable noted;
   noted.title = "Operators below the peak";
   const Means means{static_cast<std::int64_t>(section.ranks.size()), steps_of_all(section)};
-  noted.what = means.words() + "; lost: beyond the time at the peak";
+  noted.what = means.words() + "; lost: time beyond that at the peak";
   noted.table.columns = {{"operator", Align::left, widest_product},
                          {"inputs", Align::left, widest_product_shapes},
                          {"type", Align::left},

@@ -289,10 +289,10 @@ void Judge::decide() {
   const bool only_guesses =
       !roots.empty() && std::ranges::all_of(roots, [](const HangRoot& root) { return root.kind == HangKind::no_dump; });
   if (witnesses == 0) {
-    report_.why_not_told = "no input shows how far a rank came";
+    report_.why_not_told = "no input shows how far any rank got";
   } else if (only_guesses && guessed >= witnesses) {
-    report_.why_not_told =
-        format("the ranks wait for {}, of which nothing is known; add their dumps", counted(guessed, "rank"));
+    report_.why_not_told = format("the other ranks wait for {}, about which nothing is known; add the missing dumps",
+                                  counted(guessed, "rank"));
   } else if (any(HangKind::dead)) {
     const auto dead = std::ranges::find(roots, HangKind::dead, &HangRoot::kind);
     report_.verdict = dead->exit_status ? HangVerdict::failed : HangVerdict::crash;

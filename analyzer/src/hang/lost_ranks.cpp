@@ -81,7 +81,7 @@ std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects)
     text += format("; it never finished {}", counted(lost.frontier->unfinished, "operation"));
   }
   if (lost.steps_behind > 0)
-    text += format("; it finished {} fewer than its peers", counted(lost.steps_behind, "step"));
+    text += format("; it finished {} than its peers", counted(lost.steps_behind, "fewer step"));
   std::vector<RankId> others;
   for (const Suspect& suspect : suspects) {
     if (suspect.process != lost.process) others.push_back(suspect.process->rank);
@@ -132,9 +132,9 @@ Finding stopped_finding(const Section<StepsSection>& steps, std::span<const Susp
   finding.step = step_of_loss(steps, first);
   finding.title = "all ranks stopped without an orderly exit";
   finding.evidence =
-      format("{} of {} recordings just stop at the same point of the program; the recording of rank {} ends first",
-             suspects.size(), suspects.size(), first.process->rank.value);
-  finding.advice = "Look for a time limit, a cancelled job or a signal from the launcher in the scheduler's log.";
+      format("the recordings of all {} ranks break off at the same point of the program; that of rank {} ends first",
+             suspects.size(), first.process->rank.value);
+  finding.advice = "Look in the scheduler's log for a time limit, a cancelled job or a signal from the launcher.";
   return finding;
 }
 
@@ -148,7 +148,7 @@ Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::s
   finding.title = format("the job was stopped by {}", signal);
   finding.evidence = format("the recorder received {} and passed it on; {} then ended", signal,
                             suspects.size() == 1 ? "the only rank" : format("all {} ranks", suspects.size()));
-  finding.advice = "If nobody stopped it, look for a time limit or a cancelled job in the scheduler's log.";
+  finding.advice = "If nobody stopped the job, look in the scheduler's log for a time limit or a cancellation.";
   return finding;
 }
 
@@ -230,7 +230,7 @@ Finding missing_finding(const Run& run, const AbsentRanks& absent) {
   finding.subject = ranks_text(absent.ranges);
   finding.advice = unreadable > 0
                        ? "DATA QUALITY (--full) names each segment file that cannot be read, and the reason; "
-                         "make it readable, or copy the recording again."
+                         "make these files readable, or copy the recording again."
                        : advice_for(Wanted::absent_ranks, run.info().source);
   return finding;
 }

@@ -69,7 +69,7 @@ std::string size_value(const JobProgress& job, const CommCall& call) {
   const std::string shape = printable(job.texts.text(call.shape));
   return format("{}{}", counted(call.elements, "element"), shape.empty() ? "" : format(" ({})", shape));
 }
-std::string root_value(const JobProgress&, const CommCall& call) { return format("rank {}", call.peer); }
+std::string root_value(const JobProgress&, const CommCall& call) { return format("rank {} as the root", call.peer); }
 
 constexpr Aspect by_op{HangKind::order, "called", op_value,
                        [](const CommCall& one, const CommCall& other) { return one.op == other.op; }};
@@ -78,7 +78,7 @@ constexpr Aspect by_type{HangKind::dtype, "passed elements of type", type_value,
 constexpr Aspect by_size{HangKind::size, "passed", size_value, [](const CommCall& one, const CommCall& other) {
                            return one.elements == other.elements && one.shape == other.shape;
                          }};
-constexpr Aspect by_root{HangKind::root, "named as its root", root_value,
+constexpr Aspect by_root{HangKind::root, "named", root_value,
                          [](const CommCall& one, const CommCall& other) { return one.peer == other.peer; }};
 
 /// The members by what they passed, if that differs.

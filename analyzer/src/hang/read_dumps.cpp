@@ -101,7 +101,7 @@ class DumpReader {
     const auto rank = by_content ? by_content : file.rank;
     if (!rank)
       return add_trouble(file, "dumps_without_rank",
-                         "does not say whose it is; put the rank at the end of its name, as in dump_3");
+                         "does not say which rank wrote it; put the rank at the end of the file name, as in dump_3");
     std::int64_t last_call = 0;
     for (const flight_recorder::DumpEntry& entry : dump.entries) last_call = std::max(last_call, entry.created_ns);
     const std::scoped_lock lock{mutex_};
@@ -153,10 +153,11 @@ Result<HangReport> judge_dumps(std::span<const std::filesystem::path> paths, con
   const JobProgress job = reader.take();
   if (job.inputs == 0) {
     const InputTrouble& trouble = job.troubles.front();
+    const std::size_t others = job.troubles.size() - 1;
     return fail(ErrorKind::unreadable, format("{} {}{}", trouble.where, trouble.why,
-                                              job.troubles.size() > 1 ? format("; the other {} cannot be read, either",
-                                                                               counted(job.troubles.size() - 1, "file"))
-                                                                      : ""));
+                                              others > 1 ? format("; the other {} files cannot be read either", others)
+                                              : others == 1 ? "; the other file cannot be read either"
+                                                            : ""));
   }
   return hang::judge(job);
 }

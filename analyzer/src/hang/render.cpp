@@ -49,11 +49,11 @@ std::string verdict_sentence(const HangReport& report) {
       return "The job is slow, but no rank hangs.";
     case HangVerdict::running:
       return report.has_ended ? "No rank hung: the open operations had only just begun when the recording ended."
-                              : "The open operations had only just begun: the job seems to run.";
+                              : "The open operations had only just begun: the job seems to be running.";
     case HangVerdict::finished:
       return "No rank waits for another: no operation is open.";
     case HangVerdict::cannot_tell:
-      return format("Cannot tell who stopped first: {}.", report.why_not_told);
+      return format("Cannot tell which rank stopped first: {}.", report.why_not_told);
   }
   return {};
 }
@@ -95,7 +95,7 @@ NotedTable waits_table(const HangReport& report, std::size_t most) {
 }
 
 NotedTable losses_table(const HangReport& report, std::size_t most) {
-  NotedTable noted{"Input", "what could not be used",
+  NotedTable noted{"Input", "input that could not be used",
                    Table{{{"counter", Align::left}, {"file", Align::left}, {"which", Align::left, 60}}, {}}};
   for (const HangLoss& loss : report.losses) {
     if (noted.table.rows.size() == most) break;
@@ -103,7 +103,7 @@ NotedTable losses_table(const HangReport& report, std::size_t most) {
   }
   if (report.losses.size() > most)
     noted.notes.push_back(
-        format("The JSON (--json FILE) lists {} more.", counted(report.losses.size() - most, "file")));
+        format("The JSON (--json FILE) lists {}.", counted(report.losses.size() - most, "more file")));
   return noted;
 }
 
@@ -150,13 +150,15 @@ std::string hang_clause(const HangRoot& root) {
                     hang::verb(count, "is", "are"), root.range.empty() ? "" : format(", inside {},", root.range),
                     operation);
     case HangKind::order:
-      return format("{} called another operation than {}", ranks, operation);
+      return count == 1 ? format("{} called an operation other than {}", ranks, operation)
+                        : format("{} did not all call {}", ranks, operation);
     case HangKind::size:
-      return format("{} passed another size to {}", ranks, operation);
+      return format("{} passed {} to {}", ranks, hang::verb(count, "a different size", "different sizes"), operation);
     case HangKind::dtype:
-      return format("{} passed another element type to {}", ranks, operation);
+      return format("{} passed {} to {}", ranks,
+                    hang::verb(count, "a different element type", "different element types"), operation);
     case HangKind::root:
-      return format("{} named another root in {}", ranks, operation);
+      return format("{} named {} in {}", ranks, hang::verb(count, "a different root", "different roots"), operation);
     case HangKind::dead:
       return format("{} {}{}{}{}", ranks,
                     root.signal        ? std::string{hang::verb(count, "was killed", "were killed")}
@@ -176,10 +178,10 @@ std::string hang_clause(const HangRoot& root) {
     case HangKind::straggler:
       return format("{} came late to {}", ranks, operation);
     case HangKind::cycle:
-      return count == 1 ? format("{} and a rank that waits for it wait in different operations: {}", ranks, operation)
-                        : format("{} wait for each other in different operations", ranks);
+      return count == 1 ? format("{} waits in {} for a rank that, in another operation, waits for it", ranks, operation)
+                        : format("{} are in a deadlock: ranks wait for each other in different operations", ranks);
     case HangKind::nan:
-      return format("{} computed numbers that are not numbers (NaN)", ranks);
+      return format("{} computed values that are not finite (NaN or infinity)", ranks);
     case HangKind::corrupt:
       return format("the data of {} was damaged", ranks);
   }
@@ -206,7 +208,7 @@ std::string render_hang_text(const HangReport& report, Colour colour) {
     page.paragraph(root.advice, Tone::faint, 4);
   }
   if (report.roots.size() > most_roots)
-    page.paragraph(format("The JSON (--json FILE) lists {} more.", counted(report.roots.size() - most_roots, "cause")),
+    page.paragraph(format("The JSON (--json FILE) lists {}.", counted(report.roots.size() - most_roots, "more cause")),
                    Tone::faint);
   page.paragraph(inputs_sentence(report), Tone::faint);
   std::vector<NotedTable> tables;

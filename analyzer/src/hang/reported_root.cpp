@@ -23,7 +23,7 @@ std::optional<HangKind> reported_kind(std::string_view problem) {
 std::string advice_on(HangKind kind) {
   if (kind == HangKind::corrupt)
     return "Resume from an earlier checkpoint, and test the memory and the device of this rank.";
-  return "Look at the learning rate, the loss scale and the input of this step; resume from the checkpoint before it.";
+  return "Look at the learning rate, the loss scale and the input of this step; resume from a checkpoint before it.";
 }
 
 std::vector<RankId> reported_ranks(const Run& run, const Process& process) {

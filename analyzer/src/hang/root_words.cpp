@@ -51,8 +51,13 @@ std::string device_evidence(const JobProgress& job, const FoundRoot& found) {
   const auto open = progress == nullptr ? 0 : progress->open.size() + progress->open_left_out;
   if (open > 0) {
     const CommCall& first = progress->open.front();
-    text += format("; the device of rank {} has not finished {}, some of which its peers finished; the first is {}",
-                   found.ranks.front(), counted(open, "operation"), operation_words(operation_of(job, first, nullptr)));
+    const std::string name = operation_words(operation_of(job, first, nullptr));
+    text += open == 1
+                ? format("; the device of rank {} has not finished {}, unlike its peers", found.ranks.front(), name)
+                : format(
+                      "; the device of rank {} has not finished {}, some of which its peers have finished; the "
+                      "first is {}",
+                      found.ranks.front(), counted(open, "operation"), name);
   }
   if (found.ranks.size() > 1) text += format("; the same holds for {}", ranks_words(std::span{found.ranks}.subspan(1)));
   return text;
@@ -94,7 +99,7 @@ std::string dead_evidence(const JobProgress& job, const FoundRoot& found) {
   const RankProgress& progress = job.ranks.at(found.ranks.front());
   const std::string waiting = waiting_clause(job, *found.operation);
   if (found.ranks.size() == 1) return format("{}{}; {}", ending_clause(progress.end), place_clause(progress), waiting);
-  return format("of each of {}: {}; {}", ranks_words(found.ranks), ending_clause(progress.end), waiting);
+  return format("for each of {}: {}; {}", ranks_words(found.ranks), ending_clause(progress.end), waiting);
 }
 
 std::string no_dump_evidence(const JobProgress& job, const FoundRoot& found) {
@@ -105,15 +110,15 @@ std::string no_dump_evidence(const JobProgress& job, const FoundRoot& found) {
       text += format("; the dump of rank {} ({}) {}", rank, printable(progress->file), progress->trouble);
     if (progress != nullptr && !progress->end.note.empty()) text += format("; rank {}: {}", rank, progress->end.note);
   }
-  return text + format("; nothing is known of {}, which may be the cause, or may only wait like the others",
+  return text + format("; nothing is known about {}, which may be the cause or may just be waiting like the others",
                        ranks_words(found.ranks));
 }
 
 std::string cycle_evidence(const JobProgress& job, const FoundRoot& found) {
   if (found.cycle.size() == 1)
     return format(
-        "{} for members that the dumps do not list; all other ranks are blocked in other operations, so those "
-        "members are among them",
+        "{} for members that the dumps do not list; all other ranks, and thus also those members, are blocked in "
+        "other operations",
         waiting_clause(job, *found.operation));
   std::string text;
   for (const WaitedOperation* const operation : found.cycle) {
@@ -149,7 +154,7 @@ std::string evidence_of(const JobProgress& job, const FoundRoot& found) {
                     waiting_clause(job, *found.operation),
                     found.operation->finished.empty() ? "none" : ranks_words(found.operation->finished));
     case HangKind::straggler:
-      return format("{}; {} called it {} after the first", waiting_clause(job, *found.operation),
+      return format("{}; {} called it {} after the first rank", waiting_clause(job, *found.operation),
                     ranks_words(found.ranks), duration_text(found.late_by_ns));
     case HangKind::cycle:
       return cycle_evidence(job, found);
@@ -165,10 +170,11 @@ std::string advice_for_root(const FoundRoot& found) {
   switch (found.kind) {
     case HangKind::never_came:
     case HangKind::stuck_outside:
-      return format(
-          "Look at the stack of {} (py-spy dump --pid PID) and at its log: what runs instead of the operation?", ranks);
+      return format("Look at the stack (py-spy dump --pid PID) and the log of {}: what runs instead of the operation?",
+                    ranks);
     case HangKind::order:
-      return "Make all members of the group call the same operations in the same order; look for branches on the rank.";
+      return "Make all members of the group call the same operations in the same order; look for code that branches on "
+             "the rank.";
     case HangKind::size:
     case HangKind::dtype:
       return "Make all members pass tensors of the same size and type; look for uneven batches and for mixed "
@@ -180,21 +186,21 @@ std::string advice_for_root(const FoundRoot& found) {
           "Look at the last lines of the log of {} and at the kernel log of {} (out of memory, hardware error).", ranks,
           verb(found.ranks.size(), "its host", "their hosts"));
     case HangKind::no_dump:
-      return format("Find the dump of {}, or look whether {} alive.", ranks,
+      return format("Find the dump of {}, or check whether {} alive.", ranks,
                     verb(found.ranks.size(), "its process is", "their processes are"));
     case HangKind::device:
       return format("Look for errors of the {} of {} (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic on {}.",
                     verb(found.ranks.size(), "device", "devices"), ranks, verb(found.ranks.size(), "it", "them"));
     case HangKind::link:
-      return "If the job does not move, look for errors of the network between these ranks (ibstat, NCCL_DEBUG=WARN), "
-             "and check that all name the same root.";
+      return "If the job makes no progress, look for errors of the network between these ranks (ibstat, "
+             "NCCL_DEBUG=WARN), and check that all members name the same root.";
     case HangKind::straggler:
       return format("Look at what {} did before this operation; a longer timeout avoids the abort, not the wait.",
                     ranks);
     case HangKind::cycle:
       return "Make all ranks use these groups in the same order.";
     case HangKind::nan:
-      return "Look at the learning rate, the loss scale and the input of this step; resume from the checkpoint before "
+      return "Look at the learning rate, the loss scale and the input of this step; resume from a checkpoint before "
              "it.";
     case HangKind::corrupt:
       return "Resume from an earlier checkpoint, and test the memory and the device of this rank.";
@@ -234,7 +240,7 @@ HangRoot root_in_words(const JobProgress& job, const WaitGraph&, const FoundRoot
   root.evidence = evidence_of(job, found);
   if (found.if_it_did_not_move)
     root.evidence +=
-        "; a dump is dated before the last of these calls, so this holds only if the job did not move since";
+        "; a dump is dated before the last of these calls, so this holds only if the job made no progress after them";
   root.advice = advice_for_root(found);
   return root;
 }

@@ -106,7 +106,7 @@ void RunProgress::note_losses() {
     if (amount == 0) continue;
     job_.completeness = Completeness::events_lost;
     job_.troubles.push_back({std::string{info_of(counter).name}, "the recording",
-                             format("has this counter at {}: calls of operations may be missing", amount)});
+                             format("this counter is {}: calls of operations may be missing", amount)});
   }
 }
 

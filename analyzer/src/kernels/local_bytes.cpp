@@ -30,7 +30,7 @@ class TimeSum {
  public:
   explicit TimeSum(digest::PartReader& in) : in_(in) {}
   void add(std::int64_t ns) {
-    if (ns < 0 || !add_fits(sum_, ns) || sum_ > most_ns) in_.fail("durations are negative or do not fit");
+    if (ns < 0 || !add_fits(sum_, ns) || sum_ > most_ns) in_.fail("durations are negative or too large");
   }
 
  private:
@@ -63,7 +63,7 @@ std::array<std::int64_t, together_count> read_together(digest::PartReader& in, s
     combination = in.signed_between(0, left);
     left -= combination;
   }
-  if (left != 0) in.fail("what ran in a part of the time does not add up to it");
+  if (left != 0) in.fail("the activities in a cell do not add up to its length");
   return ns;
 }
 
@@ -101,7 +101,7 @@ KernelsPart read_kernels_part(digest::PartReader& in, const TimeCells& cells) {
   const std::size_t entries = in.count(bytes_of_entry);
   if (entries > 0 && part.keys.empty()) in.fail("it has entries but no keys");
   for (std::size_t row = 0; row < entries && !in.failed(); ++row) read_entry(in, cells, sum, part);
-  if (in.number() != cells.bounded()) in.fail("its steps are not those of the rank");
+  if (in.number() != cells.bounded()) in.fail("its steps differ from those of the rank");
   for (std::size_t cell = 1; cell <= cells.bounded() && !in.failed(); ++cell)
     part.together.push_back(read_together(in, cells.range(cell).length().count()));
   return part;

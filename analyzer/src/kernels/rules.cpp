@@ -48,8 +48,8 @@ void judge_tensor_cores(const RuleContext& context, std::vector<Finding>& findin
   findings.push_back({"tensor_cores", severity,
                       format("matrix products and convolutions run without tensor cores for {} of the time",
                              percent_of(usual.share(ns))),
-                      format("kernels of matrix products and convolutions that, judged by their names, do not use "
-                             "tensor cores take {} {}; the one with the longest time is {} ({})",
+                      format("{} {} is spent in kernels that compute matrix products or convolutions but, judged by "
+                             "their names, do not use tensor cores; the one with the longest time is {} ({})",
                              duration_text(usual.mean(ns)), usual.steps > 0 ? "per step and rank" : "per rank",
                              longest->short_name, duration_text(usual.mean(longest->times.exclusive_ns))),
                       std::string{advice}, 0, std::nullopt, std::nullopt});

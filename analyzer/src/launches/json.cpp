@@ -33,7 +33,7 @@ nlohmann::ordered_json launch_json(const LaunchRow& row) {
   out["without_launch"] = row.without_launch;
   out["began_in_call"] = row.began_in_call;
   out["began_before_call"] = row.began_before_call;
-  out["call"] = row.has_calls() ? durations_json(row.call) : why.null("call", "all of them were in CUDA graphs");
+  out["call"] = row.has_calls() ? durations_json(row.call) : why.null("call", "all launches were in CUDA graphs");
   out["delay"] = durations_json(row.delay);
   out["issue"] = durations_json(row.issue);
   out["kernels"] = row.kernels;

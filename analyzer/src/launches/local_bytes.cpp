@@ -93,9 +93,9 @@ LaunchesPart::Row read_row(digest::PartReader& in, const TimeCells& cells) {
     row.begun.push_back(read_begun(in, cells));
     if (row.begun.size() > 1 && row.begun.back().cell <= row.begun[row.begun.size() - 2].cell)
       in.fail("launches are not in the order of their cells");
-    if (!add_fits(kernels_ns, row.begun.back().kernels_ns)) in.fail("the lengths of kernels do not fit");
+    if (!add_fits(kernels_ns, row.begun.back().kernels_ns)) in.fail("the total length of the kernels is too large");
   }
-  if (in.number() != cells.bounded()) in.fail("its steps are not those of the rank");
+  if (in.number() != cells.bounded()) in.fail("its steps differ from those of the rank");
   for (std::size_t cell = 1; cell <= cells.bounded() && !in.failed(); ++cell)
     row.queued.push_back(read_depths(in, cells.range(cell).length().count()));
   return row;

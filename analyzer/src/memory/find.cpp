@@ -55,11 +55,11 @@ void add_peers(const Run& run, const Section<StepsSection>& steps, const Section
   for (const PeerClass& peers : peer_classes(run, *steps, *rows))
     if (auto compared = peers_of(peers, section)) section.peers.push_back(std::move(*compared));
   if (section.peers.empty())
-    section.why_no_peers = "no class of peers has a recorded memory peak of the same kind on every rank";
+    section.why_no_peers = "in each class of peers, memory peaks are missing or of different kinds";
 }
 
-constexpr const char* nothing_recorded = "no allocation and no memory counter was recorded";
-constexpr const char* bad_numbers = "the recorded numbers are impossible";
+constexpr const char* nothing_recorded = "no allocations or memory counters were recorded";
+constexpr const char* bad_numbers = "all recorded memory events contain impossible numbers";
 constexpr std::size_t most_buckets = 200;  // of a timeline
 constexpr std::size_t fewest_buckets = 20;
 constexpr std::size_t buckets_of_all = 16 * most_buckets;
@@ -145,7 +145,7 @@ MemoryPeak peak_of(const MemorySeries& series, const MemoryCurve& curve, const S
 /// Fills in allocated, its curve and who held it. Returns the peaks by step.
 std::vector<StepPeak> fill_allocated(const MemorySeries& series, const Setting& setting, DeviceMemory& memory) {
   const MemoryCurve curve = curve_of(series, &MemoryEvent::allocated, setting.part_of(series.rank));
-  memory.allocated.why = !series.has_allocated ? "only memory taken from the device was recorded"
+  memory.allocated.why = !series.has_allocated ? "only reserved memory was recorded, not allocated memory"
                          : series.events.empty() && series.ignored > 0 ? bad_numbers
                                                                        : "nothing was recorded in these steps";
   memory.holders = unavailable(memory.allocated.why);

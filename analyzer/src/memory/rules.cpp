@@ -40,7 +40,7 @@ std::string place_of(const AllocationPlace& place) {
 std::string when(const MemoryPeak& peak) {
   std::string text = peak.step ? format(" in step {}", *peak.step) : std::string{};
   if (const std::string place = place_of(peak.place); !place.empty())
-    text += format(", during an allocation for {}", place);
+    text += format(" (peak reached during an allocation for {})", place);
   return text;
 }
 
@@ -122,8 +122,8 @@ void add_fragmentation(const std::vector<const DeviceMemory*>& devices, std::vec
              bytes_text(*memory.reserved.bytes), bytes_text(*memory.total_bytes),
              bytes_text(std::llround((1 - worst.value) * static_cast<double>(*memory.reserved.bytes))), worst.others());
   finding.advice =
-      "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; avoid sizes that change from step to step (pad to a few "
-      "lengths); call torch.cuda.empty_cache() after evaluation or other phases that need more memory.";
+      "Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True; avoid tensor sizes that change from step to step (pad "
+      "inputs to a few lengths); call torch.cuda.empty_cache() after evaluation or other phases that need more memory.";
 }
 
 void add_imbalance(const Report& report, const ReportOptions& options, std::vector<Finding>& findings) {
@@ -147,8 +147,8 @@ void add_imbalance(const Report& report, const ReportOptions& options, std::vect
                             bytes_text(worst->most_bytes), worst->ranks, bytes_text(worst->median_bytes), worst->name,
                             worst->caveat.empty() ? "" : "; ", worst->caveat);
   finding.advice =
-      "The rank that needs the most memory limits the batch size of all ranks: even out layers per stage and sequence "
-      "lengths, and look for data that only one rank keeps (logging, evaluation, gathered states).";
+      "The rank that needs the most memory limits the batch size of all ranks: even out sequence lengths and the "
+      "number of layers per stage, and look for data that only one rank keeps (logging, evaluation, gathered states).";
   finding.why_no_gain = no_gain;
   findings.push_back(std::move(finding));
 }
@@ -161,9 +161,8 @@ bool leaks(const MemoryGrowth& growth, double least) {
 
 std::string growth_words(const MemoryGrowth& growth) {
   const std::string p = growth.p < 1e-4 ? "< 0.0001" : format("= {:.4f}", growth.p);
-  std::string text =
-      format("growth of {} per step over {} steps (Theil-Sen; Mann-Kendall p {}), which does not level off",
-             bytes_text(std::llround(*growth.bytes_per_step)), growth.steps, p);
+  std::string text = format("growth of {} per step over {} steps without levelling off (Theil-Sen; Mann-Kendall p {})",
+                            bytes_text(std::llround(*growth.bytes_per_step)), growth.steps, p);
   if (growth.steps_to_limit)
     text += format("; the device is full after {}", counted(*growth.steps_to_limit, "more step"));
   return text;

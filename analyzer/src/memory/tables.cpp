@@ -121,7 +121,7 @@ void add_peak_notes(const MemorySection& section, std::size_t most, std::vector<
                            section.devices.size()));
   for (const MemoryPeers& peers : section.peers) {
     if (!peers.imbalance.value || *peers.imbalance.value < noticeable) continue;
-    notes.push_back(format("Rank {} needs the most: {:.2f} times the median of {} ({}{}{}).", peers.most.value,
+    notes.push_back(format("Rank {} needs the most memory: {:.2f} times the median of {} ({}{}{}).", peers.most.value,
                            *peers.imbalance.value, counted(peers.ranks, "rank"), printable(peers.name),
                            peers.caveat.empty() ? "" : "; ", printable(peers.caveat)));
   }
@@ -155,8 +155,8 @@ std::vector<NotedTable> holder_tables(const MemorySection& section, std::size_t 
   const std::int64_t peak = *largest->allocated.bytes;
   NotedTable noted;
   noted.title = "Allocated at the peak";
-  noted.what = format("rank {}, {}: what the {} were allocated for", largest->rank.value, memory_name(*largest),
-                      bytes_text(peak));
+  noted.what =
+      format("rank {}, {}: where the {} was allocated", largest->rank.value, memory_name(*largest), bytes_text(peak));
   noted.table.columns = {{"allocated in", Align::left, 2 * widest_allocation}, {"blocks"}, {"bytes"}, {"of peak"}};
   const auto add = [&](std::string name, std::string blocks, std::int64_t bytes) {
     if (bytes > 0)

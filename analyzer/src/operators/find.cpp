@@ -33,7 +33,7 @@ class Tables {
     section_.operators = std::move(operators_).finish();
     section_.annotations = std::move(annotations_).finish();
     if (section_.operators.rows.empty() && section_.annotations.rows.empty())
-      return unavailable("no operator and no annotation was recorded");
+      return unavailable("no operators or annotations were recorded");
     return std::move(section_);
   }
 

@@ -139,8 +139,8 @@ void add_by_host_time(const OperatorsSection& section, std::size_t most, std::ve
        means_of(section).words(),
        OperatorTableText(section, by_host).of_top(most),
        left_out(by_host.rows.size(), most),
-       {"Part of the time, the devices are idle because of the host or in synchronizations. These operators take the "
-        "most host time."}});
+       {"Part of the time, the devices are idle because the host launches late or synchronizes. These operators take "
+        "the most host time."}});
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ void judge_contention(const RuleContext& context, std::vector<Finding>& findings
       counted(kernels, "kernel"), kernels == 1 ? "is" : "are", worst.short_name, duration_text(worst.median_beside_ns),
       worst.beside, duration_text(worst.median_alone_ns));
   finding.advice =
-      "Give communication fewer SMs (NCCL_MAX_CTAS, NCCL_MIN_CTAS; copy engines or NVLS if the links support them), or "
-      "overlap it with kernels that need little memory bandwidth.";
+      "Give communication fewer SMs (NCCL_MAX_CTAS, NCCL_MIN_CTAS), use copy engines or NVLS if the links support "
+      "them, or overlap communication with kernels that need little memory bandwidth.";
   findings.push_back(std::move(finding));
 }
 

@@ -46,7 +46,8 @@ NotedTable by_operation(const OverlapSection& section, std::size_t most) {
         "(host waits): the time in which a host was blocked in communication outside of all recorded operations.");
   noted.notes.emplace_back(
       "If several operations run at the same time, that time is counted for the operation that started first. A large "
-      "hidden share is not always good: waiting for other ranks can be hidden, too, and slow compute hides more.");
+      "hidden share is not always good: waiting for other ranks can be hidden, too, and slow compute hides more than "
+      "fast compute.");
   return noted;
 }
 

@@ -111,7 +111,7 @@ class Packer {
     std::vector<char> buffer(copy_bytes);
     for (std::uint64_t rest = bytes; rest > 0;) {
       in.read(buffer.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(rest, buffer.size())));
-      if (in.gcount() <= 0) return fail(ErrorKind::unreadable, format("cannot read the copy of {}", name));
+      if (in.gcount() <= 0) return fail(ErrorKind::unreadable, format("cannot read the temporary copy of {}", name));
       RS_TRY_VOID(zstd_.write({buffer.data(), static_cast<std::size_t>(in.gcount())}));
       rest -= static_cast<std::uint64_t>(in.gcount());
     }

@@ -79,7 +79,7 @@ Result<std::string> header_of(const Member& member) {
   if (name.size() > name_field.size) {
     const std::size_t cut = name.rfind('/', prefix_field.size);
     if (cut == std::string_view::npos || name.size() - cut - 1 > name_field.size)
-      return fail(ErrorKind::cannot_write, format("the name {} is too long for an archive", member.name));
+      return fail(ErrorKind::cannot_write, format("the name {} is too long for a tar archive", member.name));
     prefix = name.substr(0, cut);
     name.remove_prefix(cut + 1);
   }

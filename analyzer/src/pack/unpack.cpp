@@ -54,7 +54,7 @@ class Unpacker {
 
  private:
   [[nodiscard]] tl::unexpected<Error> no_pack() const {
-    return fail(ErrorKind::unreadable, format("{} is not a pack (rankscope pack writes NAME.tar.zst)", shown_));
+    return fail(ErrorKind::unreadable, format("{} is not a pack (`rankscope pack` writes NAME.tar.zst)", shown_));
   }
 
   /// The checksum of the whole stands at its end.
@@ -101,8 +101,8 @@ class Unpacker {
     if (place.empty()) return {};
     out.close();
     if (!out)
-      return fail(ErrorKind::cannot_write, format("cannot unpack {} into {}; set TMPDIR to a larger folder", shown_,
-                                                  target_.parent_path().string()));
+      return fail(ErrorKind::cannot_write, format("cannot unpack {} into {}; set TMPDIR to a folder with more space",
+                                                  shown_, target_.parent_path().string()));
     return {};
   }
 

@@ -223,7 +223,7 @@ void fill_parts(PipelineSection& section, std::span<const Measured> all) {
   parts.excess_ns = parts.length_ns - parts.work_ns - parts.bubble_ns - parts.imbalance_ns;
   if (section.schedule != PipelineSchedule::gpipe && section.schedule != PipelineSchedule::one_f_one_b)
     parts.why_no_imbalance =
-        "no lower bound for uneven stages is known for this schedule: uneven stages are part of the excess";
+        "for this schedule, no lower bound on the cost of uneven stages is known: that cost is part of the excess";
   const std::int64_t ideal = sum.work_ns + sum.bubble_ns;
   if (ideal > 0) section.bubble_theory.value = static_cast<double>(sum.bubble_ns) / static_cast<double>(ideal);
   section.parts = parts;
@@ -261,7 +261,8 @@ void draw(PipelineSection& section, std::span<const Measured> all) {
       drawn.actions.push_back({marked.action, static_cast<std::int32_t>(place),
                                (marked.time.begin - step.begin()).count(), (marked.time.end - step.begin()).count()});
   if (drawn.actions.size() > most_drawn)
-    section.why_not_drawn = format("{} actions in one step are too many to draw", drawn.actions.size());
+    section.why_not_drawn =
+        format("{} forward and backward passes in one step are too many to draw", drawn.actions.size());
   else
     section.drawn = std::move(drawn);
 }
@@ -289,7 +290,8 @@ void recognize(PipelineSection& section, std::vector<Measured>& all) {
   }
   section.schedule = static_cast<PipelineSchedule>(most);
   if (votes[most] == steps) return;
-  section.note = format("Left out: {} of {} steps, which ran in a different order", steps - votes[most], steps);
+  section.note = format("Left out: {} of {} steps, whose forward and backward passes ran in a different order",
+                        steps - votes[most], steps);
   for (Measured& measured : all)
     std::erase_if(measured.steps,
                   [&](const PipelineStep& step) { return schedule_in(measured, step) != section.schedule; });
@@ -326,8 +328,8 @@ void fill_head(PipelineSection& section, std::span<const Measured> all, const Se
 /// Set where theory cannot be held against the measurement.
 std::string why_no_theory(const PipelineSection& section, std::span<const Measured> all, Clocks clocks) {
   if (clocks == Clocks::refused)
-    return "the clocks of the ranks cannot be compared, so idle time is counted only between the first and last action "
-           "of each rank";
+    return "the clocks of the ranks cannot be compared, so idle time is counted only between the first and the last "
+           "forward or backward pass of each rank";
   for (const Measured& measured : all)
     if (!measured.pipeline->why_not_whole.empty()) return measured.pipeline->why_not_whole;
   if (!section.schedule) return "the schedule is unknown";

@@ -139,13 +139,13 @@ bool may_hold_actions(const Run& run, const Lane& lane) {
 tl::unexpected<Unavailable> no_marks(const Run& run, bool on_host) {
   if (on_host)
     return unavailable(
-        "forward and backward of micro-batches are marked on the host only, and the times at which the "
+        "forward and backward passes of micro-batches are marked on the host only, and the times at which the "
         "devices ran them were not recorded (trace GPU annotations as well)");
   const bool sends = std::ranges::any_of(run.collectives(),
                                          [&](const Collective& row) { return is_point_to_point(run.text(row.op)); });
   if (!sends) return unavailable(no_pipeline, Missed::no);
   return unavailable(
-      "ranks send to one another, as stages of a pipeline do, but forward and backward are not marked for each "
+      "ranks send to one another, as stages of a pipeline do, but forward and backward passes are not marked for each "
       "micro-batch (by ranges named like PP:0F1, or by ranges with the attributes stage and micro_batch)");
 }
 
@@ -297,7 +297,8 @@ Section<std::vector<MarkedPipeline>> pipelines_of(const Run& run, std::vector<Ra
         "micro-batches are marked, but no rank sends to another: there is only one stage, or the sends were not "
         "recorded");
   if (shortest != longest)
-    return unavailable(format("ranks are missing: one pipeline has {} ranks, another {}", shortest, longest));
+    return unavailable(
+        format("ranks are missing: one pipeline has {}, another {}", counted(shortest, "rank"), longest));
   return pipelines;
 }
 

@@ -25,11 +25,11 @@ std::string advice_for(const PipelineSection& section) {
   const AboveTheory& above = section.owner->above;
   const auto rank = section.owner->rank.value;
   if (above.longer_work_ns >= above.transfer_ns && above.longer_work_ns >= above.host_ns)
-    return format("Give {} (rank {}) fewer layers, or find out why rank {} is slow; other stages wait for it.",
+    return format("Give {} (rank {}) fewer layers, or find out why rank {} is slow; other ranks wait for it.",
                   stage_of(section), rank, rank);
   if (above.transfer_ns >= above.host_ns)
-    return "Post receives earlier, so that the data arrive while the rank still computes; place communicating stages "
-           "on devices that are close to each other; or send less data.";
+    return "Post the receives earlier, so that the data arrive while the rank still computes; place communicating "
+           "stages on devices that are close to each other; or send less data.";
   return format("Find out what the host of rank {} does between two micro-batches: Python, logging, synchronizations.",
                 rank);
 }
@@ -50,9 +50,9 @@ void judge_pipeline(const RuleContext& context, std::vector<Finding>& findings) 
   finding.title =
       format("the pipeline's bubble is {:.0f} percentage points larger than its schedule requires", above * 100);
   finding.evidence =
-      format("{}: bubble of {} of the time, {} required by the schedule; {} per step = {}", name_of(*section->schedule),
-             percent_of(*section->bubble_measured.value), percent_of(*section->bubble_theory.value),
-             duration_text(parts.length_ns), parts_text(parts));
+      format("{}: the bubble takes {} of the time, but the schedule requires only {}; {} per step = {}",
+             name_of(*section->schedule), percent_of(*section->bubble_measured.value),
+             percent_of(*section->bubble_theory.value), duration_text(parts.length_ns), parts_text(parts));
   if (section->owner) {
     finding.rank = section->owner->rank;
     finding.evidence += format("; rank {} (position {} in the pipeline) causes most of the excess",

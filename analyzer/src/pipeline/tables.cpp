@@ -29,9 +29,9 @@ std::string bubble_text(const PipelineSection& section) {
     return "The size of the bubble is not known: " + section.bubble_measured.why + ".";
   const std::string measured = format("Bubble: {} of the time", percent_text(*section.bubble_measured.value));
   if (!section.bubble_theory.value)
-    return format("{}. It is not known what the schedule requires: {}.", measured, section.bubble_theory.why);
-  return format("{}; the schedule requires {} ({:+.1f} points).", measured, percent_text(*section.bubble_theory.value),
-                100 * *section.above_theory());
+    return format("{}. The bubble that the schedule requires is not known: {}.", measured, section.bubble_theory.why);
+  return format("{}; the schedule requires {} (excess: {:+.1f} points).", measured,
+                percent_text(*section.bubble_theory.value), 100 * *section.above_theory());
 }
 
 std::string owner_text(const PipelineSection& section) {
@@ -74,7 +74,8 @@ std::vector<std::string> pipeline_lines(const PipelineSection& section) {
 
 NotedTable pipeline_table(const PipelineSection& section, std::size_t most) {
   NotedTable noted{
-      "Pipeline", "ms; forward, backward: medians per micro-batch; last three columns: per step",
+      "Pipeline",
+      format("ms; forward, backward: medians per micro-batch{}", section.parts ? "; last three columns: per step" : ""),
       Table{{{"position"}, {"stages"}, {"ranks", Align::left, 30}, {"forward"}, {"backward"}, {"bubble"}}, {}},
       left_out(section.places.size(), most)};
   if (section.parts)

@@ -66,7 +66,8 @@ class Sent {
 
   [[nodiscard]] PredictedAmount beside(std::int64_t predicted) const {
     if (windows_.empty()) return amount(predicted, std::nullopt, "no step of this rank is counted");
-    return amount(predicted, is_known_ ? std::optional{median(bytes_)} : std::nullopt, "sizes were not recorded");
+    return amount(predicted, is_known_ ? std::optional{median(bytes_)} : std::nullopt,
+                  "the sizes of some operations were not recorded");
   }
 
  private:

@@ -55,7 +55,7 @@ std::vector<Row> rows_of(const Report& report) {
 /// Lines of the only rank that was sampled: there is nothing to compare them with, but they say what its host does.
 NotedTable lines_of(const RankCode& code, std::int64_t least_ns, std::size_t most) {
   NotedTable noted{"Python code",
-                   format("lines of rank {} that take the most time, mean per step", code.rank.value),
+                   format("lines of code on which rank {} spends the most time, mean per step", code.rank.value),
                    Table{{{"function", Align::left}, {"line", Align::left}, {"while", Align::left}, {"ms"}}, {}},
                    {}};
   std::vector<const CodeLine*> lines;
@@ -72,8 +72,8 @@ NotedTable lines_of(const RankCode& code, std::int64_t least_ns, std::size_t mos
   noted.notes.push_back(
       format("Only the code of rank {} was sampled: there is nothing to compare it with.", code.rank.value));
   noted.notes.emplace_back(
-      "In the column \"while\", host means outside of operators, forward, backward and optimizer. The samples are few: "
-      "a time from n samples is uncertain by about √n samples.");
+      "In the column \"while\", \"host\" means outside of operators, forward, backward and optimizer. The samples are "
+      "few: a time from n samples is uncertain by about √n samples.");
   return noted;
 }
 
@@ -110,9 +110,9 @@ std::vector<NotedTable> python_stacks_tables(const Report& report, std::size_t m
                                 {one.ms(row.code.ns_per_step)},
                                 {one.ms(row.code.peers_ns_per_step)}});
   noted.notes.emplace_back(
-      "Based on about 20 stack samples per second. In the column \"while\", host means outside of operators, forward, "
-      "backward and optimizer. Time in which the rank waits for others is left out. Times of loader workers are summed "
-      "over all workers of the rank.");
+      "Based on about 20 stack samples per second. In the column \"while\", \"host\" means outside of operators, "
+      "forward, backward and optimizer. Time in which the rank waits for others is left out. Times of loader workers "
+      "are summed over all workers of the rank.");
   return {std::move(noted)};
 }
 

@@ -25,7 +25,7 @@ void write_quality(Writer& page, const Source& source) {
   if (table.rows.empty()) {
     page.element("p", "Nothing was lost or altered.");
   } else {
-    write_table(page, table, "What was lost, altered or left out");
+    write_table(page, table, "Data that was lost, altered or left out");
   }
   page.element("p", clock_text(source.report), {{"class", "faint"}});
 }

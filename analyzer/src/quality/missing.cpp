@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view let_it_run =
     "The command was ended by a signal before its first step was complete: record again and let it run longer.";
 constexpr std::string_view let_it_run_or_mark =
-    "The command was ended by a signal, perhaps before its first step: record again and let it run longer. If it does "
-    "not mark its steps at all, mark each with an NVTX range or with the annotation API.";
+    "The command was ended by a signal, perhaps before its first step: record again and let it run longer. If the "
+    "program does not mark its steps at all, mark each step with an NVTX range or with the annotation API.";
 constexpr std::string_view longer_duration =
     "The recording ended after the time given by --duration, before a step was complete: record again with a longer "
     "--duration, or without it.";

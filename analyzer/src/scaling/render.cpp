@@ -49,7 +49,7 @@ NotedTable measured_table(const ScaleAnswer& answer) {
 
 NotedTable predicted_table(const ScaleAnswer& answer) {
   const Means one{1, 0};
-  NotedTable noted{"Predicted", format("from the run of {}", counted(answer.measured.back().ranks, "rank")),
+  NotedTable noted{"Predicted", format("from the run on {}", counted(answer.measured.back().ranks, "rank")),
                    Table{{{"ranks"},
                           {"step ms"},
                           {"low"},
@@ -119,7 +119,7 @@ void draw(html::Writer& page, const ScaleAnswer& answer) {
   const Plot plot{answer};
   html::Chart chart{
       page,
-      {"scale-chart", "Efficiency over the number of ranks",
+      {"scale-chart", "Efficiency by number of ranks",
        "Squares are measured runs, and bars are the ranges of the predictions. The tables below have the numbers."},
       top + height + bottom};
   for (int tenth = 0; tenth <= 10; tenth += 2) {
@@ -141,7 +141,7 @@ void draw(html::Writer& page, const ScaleAnswer& answer) {
   }
   for (const ScalePoint& point : answer.measured) {
     html::write_bar(page, {plot.x(point.ranks) - 5, plot.y(point.efficiency) - 5, 10, 10}, "compute",
-                    format("{} ranks: measured efficiency {}, step {}", point.ranks, share(point.efficiency),
+                    format("{}: measured efficiency {}, step {}", counted(point.ranks, "rank"), share(point.efficiency),
                            duration_text(point.step_ns)));
     label(point.ranks);
   }

@@ -235,7 +235,8 @@ class Prediction {
   [[nodiscard]] std::string about_work() const {
     if (answer_.fit)
       return format(
-          "Own time shrinks as in the measured runs: {:.1f} % of the own time of a single rank does not shrink.",
+          "Own time is assumed to shrink as in the measured runs: {:.1f} % of the own time of a single rank does not "
+          "shrink.",
           100 * answer_.fit->fixed_share);
     return "All own time is assumed to shrink in proportion to the number of ranks; a run with a different number of "
            "ranks would show which part does not shrink.";
@@ -290,7 +291,7 @@ class Prediction {
     if (const auto kept = std::ranges::count_if(pool.systems, [](const auto& own) { return !own.ways_ns.empty(); });
         kept < std::ssize(pool.systems))
       answer_.notes.push_back(
-          format("Of the recorded steps, {} were kept as samples, spread evenly over ranks and steps.", kept));
+          format("Kept as samples: {} of the recorded steps, spread evenly over ranks and steps.", kept));
     if (std::ranges::any_of(pool.links, [](const scaling::LinkModel& link) { return !link.latency_known; }))
       answer_.notes.emplace_back(
           "Some operations were seen with one size only. All of their time is attributed to bandwidth, so latency on "
@@ -310,7 +311,7 @@ Result<void> check(const ScaleOptions& options) {
   for (const std::int64_t ranks : options.to)
     if (ranks < 2 || ranks > most_ranks_asked)
       return fail(ErrorKind::usage,
-                  format("--to must be numbers of ranks from 2 to {1} (is {0})", ranks, most_ranks_asked));
+                  format("--to must list numbers of ranks from 2 to {1} (has {0})", ranks, most_ranks_asked));
   if (options.latency_us.has_value() != options.bandwidth_gbps.has_value())
     return fail(ErrorKind::usage, "--latency-us and --bandwidth-gbps describe one network: give both");
   return {};

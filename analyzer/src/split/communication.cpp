@@ -30,8 +30,8 @@ std::string what_is_missing(const Run& run, const RankRow& row) {
   const std::string_view where = run.has_accelerator(row.rank) ? " on its devices" : "";
   if (row.per_step.empty()) return format("no communication of rank {} was recorded{}", row.rank.value, where);
   const std::int64_t with = steps_with_communication(row);
-  return format("communication of rank {} was recorded{} in {} of {} steps", row.rank.value, where,
-                with == 0 ? "none" : format("only {}", with), row.per_step.size());
+  return format("communication of rank {} was recorded{} in {} of {}", row.rank.value, where,
+                with == 0 ? "none" : format("only {}", with), counted(row.per_step.size(), "step"));
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ Json rank_json(const RankRow& row, Steps steps, DevicesJson devices_json) {
   if (steps == Steps::some && row.per_step.empty())
     why.say("window_ns",
             "no steps were recorded: the numbers of this rank cover the whole recording, and sums over ranks leave "
-            "them out");
+            "this rank out");
   Json out;
   out["rank"] = row.rank.value;
   out["host"] = row.host;

@@ -96,10 +96,10 @@ std::string advice_for_late_host(const RuleContext& context, const Usual& usual,
            "that ahead of time), and a graph that is instantiated again is uploaded again.";
   const bool graphs = uses_graphs(context.run);
   if (!context.report.uses_pytorch)
-    return format("The host launches too late (--only ranks shows where). {}, or use fewer, larger kernels.",
+    return format("The host launches work too late (--only ranks shows where). {}, or use fewer, larger kernels.",
                   graphs ? "Capture more of the program in CUDA graphs" : "Use CUDA graphs");
   return format(
-      "The host launches too late (--only ranks shows in which operators). Use larger batches or fewer small "
+      "The host launches work too late (--only ranks shows in which operators). Use larger batches or fewer small "
       "operations, or {}.",
       graphs ? "capture more of the step in CUDA graphs" : "use CUDA graphs or torch.compile");
 }

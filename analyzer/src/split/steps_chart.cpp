@@ -133,7 +133,7 @@ Table table_of(const Columns& columns, const RankRows& rows) {
   if (!rows.empty()) {
     table.columns.push_back({"shortest own time"});
     table.columns.push_back({"longest own time"});
-    table.columns.push_back({"rank of the longest"});
+    table.columns.push_back({"rank with the longest"});
   }
   for (const auto& column : columns) {
     std::vector<Cell> cells{

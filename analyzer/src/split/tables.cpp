@@ -64,8 +64,8 @@ std::string without_steps_text(const Report& report) {
       if (row.per_step.empty()) without.push_back(row.rank);
   if (without.empty() || without.size() == report.rank_rows->size()) return {};
   return format(
-      "No steps were recorded on {}: numbers of ranks without steps cover the whole recording and are left out of sums "
-      "over ranks.",
+      "No steps were recorded on {}, whose numbers therefore cover the whole recording and are left out of sums over "
+      "ranks.",
       ranks_text(without));
 }
 

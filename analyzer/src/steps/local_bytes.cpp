@@ -44,7 +44,7 @@ RunTime read_time(digest::PartReader& in, RunTime since) {
   const auto distance = static_cast<std::uint64_t>(in.signed_number());
   const auto ns = static_cast<std::int64_t>(static_cast<std::uint64_t>(ns_of(since)) + distance);
   if (-farthest_ns <= ns && ns <= farthest_ns) return at(ns);
-  in.fail("a time is farther than 146 years away");
+  in.fail("a time is more than 146 years from the start of the run");
   return since;
 }
 
@@ -98,7 +98,8 @@ StepsPart read_steps_part(digest::PartReader& in, RankId rank) {
     since = window.window.end;
     if (!part.windows.empty() && window.window.begin < part.windows.back().window.begin)
       in.fail("steps are not in the order of their times");
-    if (!add_fits(lengths_ns, window.window.length().count())) in.fail("the lengths of its steps do not fit");
+    if (!add_fits(lengths_ns, window.window.length().count()))
+      in.fail("the sum of the step lengths does not fit in 64 bits");
     part.windows.push_back(window);
   }
   return part;

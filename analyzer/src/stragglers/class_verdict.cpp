@@ -349,7 +349,7 @@ Straggler ClassVerdict::transient_row(const Stalls& stalls) const {
   const Excess excess = explain_excess(peers_, stalls.peer, stalls.steps, row.lag_ns_per_step);
   row.kind = excess.kind;
   const std::string period = stalls.period ? format(", every {}", counted(*stalls.period, "step")) : std::string{};
-  row.evidence = format("stalls occur in {} of {} steps ({}{}); in these steps, {}; the stalls cost {} in total",
+  row.evidence = format("this rank is slow in {} of {} steps ({}{}); in these steps, {}; the rank loses {} in total",
                         stalls.steps.size(), counted_.size(), step_list(counted_, stalls.steps), period,
                         describe_excess(row.rank, excess), duration_text(stalls.excess_ns));
   const double mean_ratio = c > 0 ? 1 + static_cast<double>(row.gain_ns_per_step) / static_cast<double>(c) : 1;

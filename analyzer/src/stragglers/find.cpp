@@ -79,7 +79,7 @@ std::string not_compared_text(const Run& run, std::span<const PeerClass* const> 
     if (std::ranges::none_of(compared, is_in)) without_peers.push_back(rank);
   }
   if (without_peers.empty()) return {};
-  return format("{} could not be compared, because complete steps or a peer that does equal work are missing",
+  return format("{} could not be compared, for lack of complete steps or of a peer that does equal work",
                 ranks_text(without_peers));
 }
 

@@ -24,7 +24,7 @@ std::string advice_for(StragglerKind kind, Persistence persistence) {
       return persistence == Persistence::transient ? "Look for pauses of the host process in these steps: garbage "
                                                      "collection (collect on all ranks at the same step), "
                                                      "checkpoints, logging, other jobs."
-                                                   : "Look at what the rank's host thread does between operations: CPU "
+                                                   : "Check what delays the rank's host thread between operations: CPU "
                                                      "binding, other jobs on the host, logging, blocking calls.";
     case StragglerKind::data:
       return std::string{data_loader_advice};
@@ -35,7 +35,8 @@ std::string advice_for(StragglerKind kind, Persistence persistence) {
       return "Look at the rank's copies and allocations: pinned memory, allocator retries, device memory that other "
              "processes use.";
     case StragglerKind::mixed:
-      return "Several parts of the rank's step are slower: look for other load on its host first.";
+      return "Several parts of the rank's step are slower than on its peers: look for other load on the rank's host "
+             "first.";
   }
   return {};
 }
@@ -45,26 +46,26 @@ constexpr std::string_view cpu_advice =
     "Look for other load on the rank's host and for threads that share its cores (OMP_NUM_THREADS, CPU binding); if "
     "the rank's operations are larger, even out the work.";
 constexpr std::string_view more_work_advice =
-    "Even out the work if this rank gets longer inputs, or leave out what only this rank does: logging, evaluation, "
+    "Even out the work if this rank gets longer inputs, or remove work that only this rank does: logging, evaluation, "
     "checks.";
 
 std::string advice_for(SlowDevice cause) {
   switch (cause) {
     case SlowDevice::too_hot:
       return "Cool the rank's GPU: check fans, airflow and the heat of neighbouring devices (nvidia-smi -q -d "
-             "TEMPERATURE,PERFORMANCE); do not use this GPU until that is fixed.";
+             "TEMPERATURE,PERFORMANCE); do not use this GPU until the cooling is fixed.";
     case SlowDevice::power_limit:
-      return "Compare the power limit of the rank's GPU with those of the others, and raise the limit if it is lower "
+      return "Compare the power limit of the rank's GPU with those of other GPUs, and raise the limit if it is lower "
              "(nvidia-smi -q -d POWER); if the limits are equal, this GPU needs more power for the same clock: replace "
              "it.";
     case SlowDevice::hardware:
       return "The hardware slows down the rank's GPU: look at the power supply and cooling of the server (nvidia-smi "
-             "-q -d PERFORMANCE), and do not use this GPU until that is fixed.";
+             "-q -d PERFORMANCE), and do not use this GPU until the cause is fixed.";
     case SlowDevice::clocks_set:
       return "The clocks of the rank's GPU were set by hand: reset them (nvidia-smi -rac, -rgc), or set the same "
              "clocks on all GPUs.";
     case SlowDevice::low_clock:
-      return "Compare the clocks, power limit and temperature of the rank's GPU with those of the others (nvidia-smi "
+      return "Compare the clocks, power limit and temperature of the rank's GPU with those of other GPUs (nvidia-smi "
              "-q -d CLOCK,POWER,PERFORMANCE).";
   }
   return {};
@@ -104,7 +105,7 @@ void judge_stragglers(const RuleContext& context, std::vector<Finding>& findings
     finding.title = row.persistence == Persistence::persistent
                         ? format("rank {} is slower than its peers{}{} ({:.2f} x, {})", row.rank.value,
                                  when.empty() ? "" : " ", when, row.slowdown, short_words_of(row.kind))
-                        : format("rank {} stalls {} ({})", row.rank.value, when, short_words_of(row.kind));
+                        : format("rank {} is slow {} ({})", row.rank.value, when, short_words_of(row.kind));
     finding.evidence = row.evidence + code_text(row);
     finding.evidence += slow_paths_of(report, row);
     if (const std::string more = together_text(row); !more.empty()) finding.evidence += "; " + more;
@@ -163,12 +164,13 @@ void judge_rotation(const RuleContext& context, std::vector<Finding>& findings) 
   finding.id = "imbalance.rotating";
   finding.gain_ns_per_step = beyond_mean / arrivals.trials;
   finding.severity = severity_of(report.steps->share_of_step(finding.gain_ns_per_step), gain_limits);
-  finding.title = "the slow rank changes from step to step";
+  finding.title = "the slowest rank changes from step to step";
   finding.evidence = format(
       "on average over the steps, the own time of the slowest rank is {} longer than the mean own time of all ranks; "
       "the last rank to arrive changes (evenness {:.2f}, where 1 means that each rank arrives last equally often)",
       duration_text(finding.gain_ns_per_step), evenness(arrivals, report.ranks));
-  finding.advice = "Balance the work inside each step: sequence lengths, sample sizes, routing to experts.";
+  finding.advice =
+      "Even out the work of the ranks within each step: sequence lengths, sample sizes, routing to experts.";
   findings.push_back(std::move(finding));
 }
 

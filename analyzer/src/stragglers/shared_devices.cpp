@@ -32,7 +32,7 @@ bool SharedDevices::explain(const Straggler& row) const {
 std::string SharedDevices::text() const {
   return format(
       "{} share a GPU, which executes the kernels of one process at a time, so a rank that starts its communication or "
-      "its copies late cannot be distinguished from one whose turn it was not",
+      "its copies late cannot be distinguished from one that had to wait for its turn",
       ranks_text(ranks_.begin()->second));
 }
 

@@ -41,7 +41,7 @@ struct Quantity {
 };
 
 constexpr std::array quantities{
-    Quantity{finding_id::unequal_data_wait, "waits longer for its data than its peers",
+    Quantity{finding_id::unequal_data_wait, "waits longer than its peers for its data",
              [](const TimeSplit& split) { return part_of(split, Component::data); }, StragglerKind::data, false,
              data_loader_advice},
     Quantity{finding_id::unequal_host_time, "spends more host time outside recorded work than its peers",
@@ -50,7 +50,7 @@ constexpr std::array quantities{
              "logging, blocking calls."},
     Quantity{"unequal.step_time", "has longer steps than its peers",
              [](const TimeSplit& split) { return split.window_ns; }, std::nullopt, false,
-             "Compare the device, the host and the work of this rank with those of the others."},
+             "Compare the device, the host and the work of this rank with those of its peers."},
 };
 
 /// What is looked at, and where findings go.
@@ -144,8 +144,9 @@ void judge_time(Unequal& unequal, const Quantity& quantity, const OwnTimes& time
   Finding finding = finding_on(rank, quantity.id, capped(severity_of(share, data_limits), most));
   finding.title = format("rank {} {}: {} per step compared with {}", rank.value, quantity.title,
                          duration_text(medians[peer]), duration_text(usual));
-  finding.evidence = format("medians over {} and over {}; the time of this rank is clearly longer in {} of these steps",
-                            counted(steps, "step"), counted(times.size() - 1, "peer"), above);
+  finding.evidence =
+      format("medians over {}, compared with {}; the time of this rank is clearly longer in {} of these steps",
+             counted(steps, "step"), counted(times.size() - 1, "peer"), above);
   if (few && quantity.may_be_waiting)
     finding.evidence +=
         "; it is not known whether the rank itself is slow, or spends this time waiting for a rank that is slow in "
@@ -192,8 +193,8 @@ void judge_cpu(Unequal& unequal) {
                               own > usual ? "the rank may be the one that works while the others wait"
                                           : "the rank waits more than its peers, or is kept from running");
     finding.advice =
-        "Compare what the rank and its host run with what its peers and their hosts run (py-spy, top): more work, "
-        "other jobs, CPU binding.";
+        "Compare the rank and its host with the peers and their hosts (py-spy, top): look for more work, other jobs, "
+        "and a different CPU binding.";
     add(unequal, std::move(finding));
   }
 }
@@ -220,7 +221,7 @@ void judge_step_counts(Unequal& unequal) {
                            counted(counts[peer], "step"), usual);
     finding.evidence = "the rank fell behind, ended earlier, or was recorded for a shorter time";
     finding.advice =
-        "Compare the end time of the rank, and the number of batches in its loader, with those of the others.";
+        "Compare the end time of the rank, and the number of batches in its loader, with those of its peers.";
     add(unequal, std::move(finding));
   }
 }

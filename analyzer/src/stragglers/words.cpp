@@ -55,9 +55,9 @@ std::string_view behaviour_of(const Straggler& row) {
     case StragglerKind::compute:
       return "computes more slowly than its peers";
     case StragglerKind::host:
-      return "spends more time than its peers on its host without computing";
+      return "is idle longer than its peers because of its host";
     case StragglerKind::data:
-      return "waits longer for its training data than its peers";
+      return "waits longer than its peers for its training data";
     case StragglerKind::network:
       return "takes longer than its peers to start its communication or to transfer data";
     case StragglerKind::memory:
@@ -101,7 +101,7 @@ std::string_view doubt_about(Certainty certainty) {
     case Certainty::of_three:
       return "; with only three ranks to compare, this does not prove that the rank is abnormal";
     case Certainty::few_steps:
-      return "; there are too few steps to prove that this lasts";
+      return "; there are too few steps to prove that the difference lasts";
   }
   return "";
 }

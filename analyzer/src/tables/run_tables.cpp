@@ -71,7 +71,7 @@ Result<void> check_fits(const TableData& data) {
   for (const ColumnData& column : data.columns)
     if (!column.fits())
       return fail(ErrorKind::unreadable,
-                  format("table {}: a number of column {} has more than 32 bits; the recording is damaged, or was not "
+                  format("table {}: a number in column {} has more than 32 bits; the recording is damaged, or was not "
                          "made by rankscope",
                          data.description->name, column.description().arrow_name()));
   return {};

@@ -77,8 +77,8 @@ Result<void> TableSources::choose(const TableChoice& choice) {
     };
     if (std::ranges::none_of(section->steps, is_chosen))
       return fail(ErrorKind::usage,
-                  format("steps: the recording has none of {}; its steps are {} to {}", step_range_text(*choice.steps),
-                         section->steps.front().index, section->steps.back().index));
+                  format("steps: the recording does not have {}; its steps are {} to {}",
+                         step_range_text(*choice.steps), section->steps.front().index, section->steps.back().index));
   }
   const bool as_before = chosen_.steps == choice.steps && chosen_.ranks == choice.ranks;
   if (!as_before) chosen_report_.reset();

@@ -34,8 +34,8 @@ Table table_of(const ThinnedSection& section) {
 }
 
 constexpr const char* how_to_read =
-    "Mean times and bytes of a thinned step. Own time is the step without all of its communication; waits are at least "
-    "the communication beyond that of the rank that communicated least in the same step.";
+    "Mean times and bytes of a thinned step. Own time is the step time minus all communication; the waits are lower "
+    "bounds: the communication time minus that of the rank that communicated least in the same step.";
 
 Json list_of(const ThinnedRank& rank, std::int64_t (*value)(const TimeSplit& split)) {
   Json list = Json::array();
@@ -69,10 +69,10 @@ std::string thinned_text(const Report& report) {
   const std::string rest =
       report.steps_recorded
           ? format("; everything else in this report covers the time from step {} on", section.first_full_step)
-          : std::string{"; no step with events is left, so nothing else can be said of steps"};
+          : std::string{"; no step with events is left, so this report shows nothing else about steps"};
   return format(
-      "{} {} thinned out while the job ran (record --keep): of {}, only sums per rank and step are recorded. They show "
-      "slow ranks{}.",
+      "{} {} thinned out while the job ran (record --keep): for {}, only sums per rank and step are recorded. These "
+      "sums show slow ranks{}.",
       first + 1 == section.first_full_step ? format("Step {}", first)
                                            : format("Steps {} to {}", first, section.first_full_step - 1),
       first + 1 == section.first_full_step ? "was" : "were", first + 1 == section.first_full_step ? "it" : "them",

@@ -129,9 +129,11 @@ void judge_step_change(const RuleContext& context, std::vector<Finding>& finding
   const double at_first = static_cast<double>(change->after_ns) / static_cast<double>(usual_ns);
   const bool partly_undone = at_first >= one_level * ratio;
   finding.title = partly_undone
-                      ? format("from step {} on, steps take {:.2f} times as long; at the end, still {:.2f} times",
-                               change->step, at_first, ratio)
-                      : format("from step {} on, steps take {:.2f} times as long", change->step, ratio);
+                      ? format(
+                            "from step {} on, steps take {:.2f} times as long as before; at the end, still {:.2f} "
+                            "times",
+                            change->step, at_first, ratio)
+                      : format("from step {} on, steps take {:.2f} times as long as before", change->step, ratio);
   finding.evidence =
       format("steps took {}, {}{} {}; {}", before_text(usual_ns, change->before_ns),
              partly_undone ? format("{} since then, ", duration_text(change->after_ns)) : "", duration_text(last_ns),

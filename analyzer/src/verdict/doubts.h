@@ -14,7 +14,7 @@ namespace rankscope::analyzer {
 [[nodiscard]] std::string_view advice_source(const Report& report);
 [[nodiscard]] bool counts(const Report& report, Counter counter);
 [[nodiscard]] std::string cut_input_text(const Report& report);
-inline constexpr std::string_view cut_segment = "A recording is cut short: what happened after the cut is not judged";
+inline constexpr std::string_view cut_segment = "A recording is cut short: the time after the cut is not judged";
 
 /// True if nothing hides a problem: only then "no problem found" and "none" are said.
 [[nodiscard]] bool shows_everything(const Report& report);

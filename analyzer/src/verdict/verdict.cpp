@@ -117,7 +117,7 @@ Verdict no_problem(const Report& report) {
   Verdict verdict{Tone::good, format("No problem found {}.", judged_text(report)), {}};
   if (report.thinned)
     verdict.more.push_back(
-        format("Of the steps before step {}, only sums are recorded: they were searched only for slow ranks.",
+        format("For the steps before step {}, only sums are recorded: these steps were searched only for slow ranks.",
                report.thinned->first_full_step));
   if (report.stragglers->smallest_detectable) {
     verdict.more.push_back(

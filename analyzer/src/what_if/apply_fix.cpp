@@ -186,8 +186,8 @@ class Application {
   [[nodiscard]] std::string_view advice_for_stages() const {
     const std::vector<std::int64_t> stages = stages_of(graph_);
     if (stages.empty() || std::ranges::min(stages) == std::ranges::max(stages)) return "";
-    return "; for uneven pipeline stages, --fix stage:last predicts the steps with the mean compute time of all stages "
-           "in the last one";
+    return "; for uneven pipeline stages, --fix stage:last predicts the steps as if the last stage took the mean "
+           "compute time of all stages";
   }
 
   /// "the recording has no rank 7; choose from ranks 0–3": the ranks or hosts that a fix can name.

@@ -113,7 +113,7 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
   if (section.ideal_ns && section.several_classes)
     noted.notes.emplace_back(section.any_peers
                                  ? "Only peers, which are ranks that do equal work, are compared: differences between "
-                                   "pipeline stages and other ranks with different work remain."
+                                   "ranks with different work, such as pipeline stages, remain."
                                  : "No two ranks do equal work, so differences between ranks remain.");
   if (const std::string uneven = operations_text(section); !uneven.empty())
     noted.notes.push_back(format("How much longer steps take if only one operation or host is uneven: {}.", uneven));

@@ -56,8 +56,8 @@ constexpr std::array counters{
                   "missing. Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},
     CounterAdvice{
         source_lost_events, "",
-        "Nsight Systems reported that events were lost or may have been lost; `rankscope dump` shows these messages in "
-        "the metadata nsys.message. Profile for a shorter time (--duration), or trace fewer kinds of events "
+        "Nsight Systems reported that events were lost or may have been lost; `rankscope dump` shows its messages in "
+        "the metadata entry nsys.message. Profile for a shorter time (--duration), or trace fewer kinds of events "
         "(--trace)."},
     CounterAdvice{secrets_dropped, "",
                   "Values that can contain secrets or personal data (environments, command lines, output of programs, "
@@ -113,7 +113,7 @@ constexpr std::array advice_table{
                  "Also give the file of every missing rank; profile the ranks that have no file.",
                  "Also give the export of every missing rank; profile the ranks that have no export."},
     WantedAdvice{Wanted::memory,
-                 "If the program supports --memory, record it with that option; otherwise, let the program report "
+                 "Record with --memory if the program supports this option; otherwise, let the program report "
                  "the counter allocated_bytes with the annotation API (rankscope/collectors/annotate.h).",
                  "Profile with profile_memory=True.", "Profile again with --cuda-memory-usage=true."},
     WantedAdvice{Wanted::comparison,
@@ -124,7 +124,7 @@ constexpr std::array advice_table{
                  "job with `rankscope record`.",
                  "Profile all ranks with --trace=cuda,nvtx and the NCCL backend; with other backends, record the job "
                  "with `rankscope record`.",
-                 "Record the job with `rankscope record`: PyTorch's traces do not show which operations of Gloo on "
+                 "Record the job with `rankscope record`: PyTorch's traces do not show which Gloo operations on "
                  "different ranks belong together."},
 };
 

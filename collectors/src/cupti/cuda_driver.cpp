@@ -73,7 +73,7 @@ CudaDriver::CudaDriver() {
   const std::string library = library_of_driver();
   void* const handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    problem_ = format("{} cannot be loaded; it is needed to find out which GPUs are used", library);
+    problem_ = format("{} cannot be loaded; it is needed to find out which GPUs the program uses", library);
     return;
   }
   const auto find = [handle](const char* name, auto& function) {
@@ -83,7 +83,7 @@ CudaDriver::CudaDriver() {
   const bool usable = find("cuDeviceGetCount", count_) && find("cuDeviceGet", device_) &&
                       (find("cuDeviceGetUuid_v2", uuid_) || find("cuDeviceGetUuid", uuid_)) &&
                       find("cuDevicePrimaryCtxGetState", context_);
-  if (!usable) problem_ = format("{} is not a known CUDA driver", library);
+  if (!usable) problem_ = format("{} lacks CUDA driver functions that rankscope needs", library);
 }
 
 std::vector<CudaDevice> CudaDriver::devices() const {

@@ -123,7 +123,8 @@ Library examine(const std::string& path, void* handle, Driver driver) {
   Library library;
   library.path = path;
   if (calls_driver(handle) && !may_answer(driver))
-    library.problem = "the CUPTI of CUDA 13.2 and later needs a driver that works (libcuda.so.1), also for its version";
+    library.problem =
+        "the CUPTI of CUDA 13.2 and later needs a working driver (libcuda.so.1), even to report its version";
   else if (const std::string missing = find_functions(handle, library.call); !missing.empty())
     library.problem = "it lacks " + missing;
   else if (library.call.get_version(&library.version) != result::success)
@@ -146,7 +147,7 @@ std::string refusal_of(std::uint32_t number) {
     return format("CUPTI {} is older than the one in CUDA 12.4; use a newer CUDA toolkit", number);
   // No synchronization records, crashes and a deadlock (NVIDIA's release notes of 13.0 Update 1).
   if (number == v13_0_general)
-    return "the CUPTI of CUDA 13.0 without updates crashes programs; use that of CUDA 13.0 Update 1 or newer";
+    return "the CUPTI of CUDA 13.0 (before Update 1) crashes programs; use CUDA 13.0 Update 1 or newer";
   if (number >= first_unknown)
     return format("CUPTI {} is newer than this rankscope supports; use a newer rankscope", number);
   if (number > 28 && number < v13_0_general) return format("CUPTI reports version {}, which is unknown", number);

@@ -85,9 +85,9 @@ GpuState counter_state(const fs::path& root, const cupti::Library& library) {
                 : state.good       ? "only for the administrator (RmProfilingAdminOnly); allowed here by " + own
                                    : "only for the administrator (RmProfilingAdminOnly)";
   state.advice =
-      "only --pm-sampling needs these counters. To permit it, an administrator can write `options nvidia "
-      "NVreg_RestrictProfilingToAdminUsers=0` into a file in /etc/modprobe.d and reload the driver, or give the job "
-      "CAP_SYS_ADMIN (driver R565 and later: CAP_PERFMON; in a container: --cap-add=SYS_ADMIN)";
+      "only --pm-sampling needs these counters. To allow access to them, an administrator can write `options "
+      "nvidia NVreg_RestrictProfilingToAdminUsers=0` into a file in /etc/modprobe.d and reload the driver, or give the "
+      "job CAP_SYS_ADMIN (driver R565 and later: CAP_PERFMON; in a container: --cap-add=SYS_ADMIN)";
   if (!state.good || !library.problem.empty()) return state;
   const std::string problem = sampling_problem(library);
   if (problem.empty()) return state;

@@ -101,8 +101,8 @@ std::string end_note(int status, std::string_view stopped_by, std::span<const Ra
   text += format(" (pid {} on host {})", first.end.process.pid, host_name());
   if (first.no_step > nanoseconds{0})
     text += format(
-        "; no rank had finished a step for {} before, so the job may have hung: `rankscope hang` shows which "
-        "rank the others waited for",
+        "; before that, no rank had finished a step for {}, so the job may have hung: `rankscope hang` shows "
+        "which rank the others waited for",
         duration_text(first.no_step));
   return text;
 }

@@ -161,7 +161,7 @@ void HangWatch::look(recording::LiveReader& reader, StandstillClock& clock) {
   if (view.left_out > 0 && !std::exchange(said_left_out_, true))
     say(options_.talk,
         format("rankscope: --hang-after does not judge the job while more than {} processes are recorded "
-               "at once, because the others could not be followed\n",
+               "at once, because it cannot follow more\n",
                most_followed));
   if (clock.stands_still(view, std::chrono::steady_clock::now()) && !report()) clock.forget();
 }
@@ -199,7 +199,7 @@ bool HangWatch::report() {
 }
 
 void HangWatch::tell(const HangSeen& seen, const fs::path& folder) {
-  say(options_.talk, format("rankscope: no rank has recorded anything for {} s; the job may hang\n{}",
+  say(options_.talk, format("rankscope: no rank has recorded anything for {} s; the job may have hung\n{}",
                             options_.hang_after_s, seen.text));
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   {

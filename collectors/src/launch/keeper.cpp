@@ -188,17 +188,18 @@ void Keeper::note_size(double size) {
 
 std::string Keeper::why_too_much() const {
   if (problems_ == 1) return problem_;
-  if (problems_ > 1) return format("{} (this and the like happened {} times)", problem_, problems_);
+  if (problems_ > 1) return format("{} (this or a similar problem occurred {} times)", problem_, problems_);
   if (leaves_out_segments_)
-    return format("old events of at most {} processes at a time can be removed, and there were more", most_followed_);
+    return format("old events of at most {} processes at a time can be removed, and there were more processes",
+                  most_followed_);
   if (was_behind_then_) return "they were written faster than they could be read";
-  return "only whole steps are removed at first, and a few of the latest are kept";
+  return "at first, only whole steps are removed, and the latest few steps are kept";
 }
 
 std::string Keeper::problem() const {
   const std::uint64_t limit = *limit_.bytes;
   if (static_cast<double>(largest_) > slightly_more * static_cast<double>(limit))
-    return format("the events took up to {}, more than the {} that --keep or its default allows, because {}",
+    return format("the events occupied up to {}, more than the {} that --keep or its default allows, because {}",
                   gib_text(largest_), gib_text(limit), why_too_much());
   if (problems_ > 0 || (leaves_out_segments_ && limit_.period))
     return format("some old events could not be removed: {}", why_too_much());

@@ -97,8 +97,8 @@ std::string pytorch_container_warning(const std::string& runtime, const Lookup& 
     if (lookup((std::string{prefix} + python_path).c_str()) != nullptr) return {};
   return format(
       "PyTorch: in the {} container, PYTHONPATH contains the recorder's hook and the folders that were set outside the "
-      "container, but not those that the image sets; if programs in it do not find their modules, set "
-      "APPTAINERENV_PYTHONPATH to the image's folders",
+      "container, but not those that the image sets; if programs in the container do not find their modules, "
+      "set APPTAINERENV_PYTHONPATH to the image's folders",
       runtime);
 }
 
@@ -120,7 +120,7 @@ void note_pytorch(const PyTorchSeen& seen, PyTorch wish, std::vector<std::string
         "note that python -I, -E and -S do not load the recorder's hook, and that the hook needs the module ctypes");
     return;
   }
-  if (!seen.operators && seen.problem.empty()) notes.emplace_back("PyTorch: no operators were recorded; steps were");
+  if (!seen.operators && seen.problem.empty()) notes.emplace_back("PyTorch: steps were recorded, but no operators");
   if (!seen.steps) {
     notes.emplace_back(
         "PyTorch: no optimizer of torch.optim took three steps outside of torch.compile, so the report knows only "

@@ -110,7 +110,7 @@ tl::unexpected<Error> still_in_use(const SpoolState& state) {
                        "try again later",
                        name));
   return fail(ErrorKind::cannot_write,
-              format("--recover: the recorder of {} (process {}) is still running and will gather this folder itself",
+              format("--recover: the recorder of {} (process {}) is still running and will gather the segments itself",
                      name, state.manifest->spooled->recorder.pid));
 }
 

@@ -54,8 +54,8 @@ std::string nccl_note(const SourceStory& story) {
   if (story.nccl_processes == 0)
     return "nccl: no recorded process called NCCL, so none of its collectives were recorded";
   return format(
-      "nccl: NCCL{}{} did not load rankscope's profiler plugin, so only the calls of its collectives are known; NCCL "
-      "2.23 or newer loads the plugin when the first communicator is created, if NCCL_PROFILER_PLUGIN does not name "
+      "nccl: NCCL{}{} did not load rankscope's profiler plugin, so only the calls of NCCL's collectives are known; "
+      "NCCL 2.23 or newer loads the plugin when the first communicator is created, unless NCCL_PROFILER_PLUGIN names "
       "another plugin",
       story.nccl_version.empty() ? "" : " ", story.nccl_version);
 }
@@ -72,7 +72,7 @@ std::string silent_note(const SourceStory& story) {
   return format(
       "nccl: NCCL{}{} loaded rankscope's profiler plugin and ran collectives, but reported none of them (in {}): they "
       "were recorded only as kernels. If the program launches them with CUDA graphs, record with --nccl kernel: NCCL "
-      "then reports each launch. Otherwise, please report this version of NCCL",
+      "then reports each launch. Otherwise, please report this version of NCCL to the developers of rankscope",
       story.nccl_version.empty() ? "" : " ", story.nccl_version, counted(story.silent_plugins, "process"));
 }
 
@@ -81,7 +81,7 @@ std::vector<std::string> amd_notes(const std::string& wanted, const SourceStory&
   std::vector<std::string> notes{format(
       "{}: this host has AMD GPUs (/dev/kfd), whose kernels and copies are not recorded{}; other sources are not "
       "affected. Use torch.profiler for these GPUs: rankscope reads its traces",
-      wanted, story.plugin_processes > 0 ? ", only the collectives of RCCL" : "")};
+      wanted, story.plugin_processes > 0 ? " (only the collectives of RCCL are)" : "")};
   for (const SourceStory::Problem& problem : story.problems)
     if (problem.source == Source::nccl) notes.push_back("nccl: " + problem.text);
   return notes;
@@ -137,8 +137,8 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
         "creates) for long enough");
   if (const char* const daemon = std::getenv("KINETO_USE_DAEMON"); asked.has(Source::cupti) && daemon != nullptr)
     notes.emplace_back(
-        "cupti: KINETO_USE_DAEMON is set, so kernels and copies are missing from the first use of torch.profiler on, "
-        "if the program uses it; unset this variable");
+        "cupti: KINETO_USE_DAEMON is set: if the program uses torch.profiler, kernels and copies are missing from that "
+        "point on; unset this variable");
   // Ranks that talk to each other through Gloo need no NCCL.
   const bool may_talk = (summary.ranks > 1 && story.c10d_processes == 0) || story.nccl_processes > 0;
   if (asked.has(Source::nccl) && story.plugin_processes == 0 && may_talk) notes.push_back(nccl_note(story));

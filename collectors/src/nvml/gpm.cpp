@@ -66,7 +66,7 @@ std::string GpmDevice::why_not() const {
   if (support.supported == 0) return "this GPU has no GPM, which needs Hopper or newer";
   unsigned now = 0, later = 0;
   if (call_.mig_mode != nullptr && call_.mig_mode(device_, &now, &later) == success && now != 0)
-    return "this GPU is divided by MIG, so GPM has values only of its parts";
+    return "this GPU is divided by MIG, so GPM reports values only for its parts";
   return {};
 }
 

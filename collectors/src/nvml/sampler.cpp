@@ -77,7 +77,7 @@ std::string NvmlSampler::load(const std::string& library) {
                       find("nvmlErrorString", call_->error_text) && find("nvmlDeviceGetCount_v2", call_->count) &&
                       find("nvmlDeviceGetHandleByIndex_v2", call_->handle) && find("nvmlDeviceGetUUID", call_->uuid) &&
                       find("nvmlDeviceGetName", call_->name);
-  if (!usable) return format("{} is not a known NVML library", library);
+  if (!usable) return format("{} lacks NVML functions that rankscope needs", library);
   find("nvmlSystemGetDriverVersion", call_->driver_version);
   find("nvmlDeviceGetMigMode", call_->mig_mode);
   find("nvmlDeviceGetUtilizationRates", call_->busy);

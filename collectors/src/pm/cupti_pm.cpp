@@ -74,8 +74,8 @@ std::string sampling_refusal_of(std::uint32_t number) {
   return number >= version::v12_8
              ? std::string{}
              : format(
-                   "sampling the GPU's counters needs CUDA 12.8 or later (this is CUPTI {}): before, CUPTI can read "
-                   "the counters of another GPU; use a newer CUDA toolkit",
+                   "sampling the GPU's counters needs CUDA 12.8 or later (this is CUPTI {}): older versions can "
+                   "read the counters of the wrong GPU; use a newer CUDA toolkit",
                    number);
 }
 

@@ -41,7 +41,7 @@ PmSampler::~PmSampler() { stop(); }
 std::string PmSampler::prepare(std::uint32_t device) {
   pm::ChipName chip{.device = device};
   if (const int status = call_.chip_name(&chip); status != result::success || chip.name == nullptr)
-    return cupti::pm_refusal(call_, status, "naming the chip of " + name_);
+    return cupti::pm_refusal(call_, status, "identifying the chip of " + name_);
   chip_ = chip.name;
   const std::string asking = "asking for the counters of " + name_;
   pm::Availability available{.device = device};

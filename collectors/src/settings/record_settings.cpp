@@ -38,7 +38,7 @@ Result<void> check_options(const RecordOptions& options) {
   if (options.hang_after_s > 0 && (!options.window.empty() || options.toggle == "cuda"))
     return fail(ErrorKind::usage,
                 format("--hang-after cannot be used with {}, because a rank that is not recorded looks like one that "
-                       "stands still",
+                       "hangs",
                        options.window.empty() ? "--toggle cuda" : "--window"));
   if (options.pytorch == PyTorch::expected) {
     RS_TRY(const SourceSet sources, sources_from(options.collect));

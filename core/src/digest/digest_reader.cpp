@@ -53,7 +53,7 @@ Result<Job> read_job(std::string_view facts) {
 Result<std::pair<DigestFile, std::size_t>> read_head(std::string_view bytes) {
   const auto header = structure_at<FileHeader>(bytes, 0);
   if (!looks_like_digest(bytes)) return refuse("it is not a digest");
-  if (!header) return refuse("the file is cut: it ends inside its header; write the digest again");
+  if (!header) return refuse("the file is cut off: it ends inside its header; write the digest again");
   if (header->header_crc != crc32c(&*header, offsetof(FileHeader, header_crc)))
     return refuse("its header is damaged; write the digest again");
   if (header->major > format_major)
@@ -63,7 +63,7 @@ Result<std::pair<DigestFile, std::size_t>> read_head(std::string_view bytes) {
                header->major, header->minor, format_major));
   const std::string_view facts = bytes.substr(sizeof(FileHeader)).substr(0, header->job_bytes);
   if (facts.size() < header->job_bytes)
-    return refuse("the file is cut: it ends inside its header; write the digest again");
+    return refuse("the file is cut off: it ends inside its header; write the digest again");
   if (header->job_crc != crc32c(facts.data(), facts.size()))
     return refuse("its header is damaged; write the digest again");
   DigestFile file;
@@ -100,7 +100,7 @@ class BlockWalk {
       at = next;
     }
     file_.cut_bytes = bytes_.size() - committed_until;
-    if (file_.blocks.empty()) return refuse("the file is cut: nothing in it is complete; write the digest again");
+    if (file_.blocks.empty()) return refuse("the file is cut off: nothing in it is complete; write the digest again");
     return {};
   }
 
@@ -112,9 +112,10 @@ class BlockWalk {
   Result<void> add(const BlockHeader& header, std::string_view payload, std::size_t at) {
     if (header.piece != 0)
       return refuse(
-          format("at byte {}, a part is divided, as only newer versions of rankscope do; update rankscope", at));
-    if (header.rank >= most_ranks)
-      return refuse(format("at byte {}, the rank {} is too large to be one", at, header.rank));
+          format("at byte {}, a part is divided, which only newer versions of rankscope can read; update "
+                 "rankscope",
+                 at));
+    if (header.rank >= most_ranks) return refuse(format("at byte {}, {} is too large to be a rank", at, header.rank));
     pending_.push_back({header.part, header.version, RankId{header.rank}, payload});
     return {};
   }

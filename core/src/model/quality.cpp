@@ -57,8 +57,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Ranks of one group called different operations at the same position in the group's sequence of operations. This "
      "is probably a bug in the training program."},
     {clock_violations, "clock_violations", error,
-     "In some operations, every rank waits for all others; yet such an operation ended on one rank before it began on "
-     "another. The clocks of these ranks therefore disagree by more than their estimated error."},
+     "Some operations in which every rank waits for all others ended on one rank before they began on another. The "
+     "clocks of these ranks therefore disagree by more than their estimated error."},
     {clock_low, "clock_low", error,
      "The clocks of different hosts could not be aligned well. The report says how far apart they may be, and which "
      "comparisons it leaves out for this reason."},
@@ -68,8 +68,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {steps_partial, "steps_partial", info,
      "Steps that are cut off or otherwise incomplete on a rank are left out of the statistics."},
     {steps_uneven, "steps_uneven", info,
-     "The ranks did not all record the same steps, or some ranks recorded none; only the steps that every rank with "
-     "steps has are compared."},
+     "The ranks did not all record the same steps, or some ranks recorded none; only the steps that are present on "
+     "every rank with steps are compared."},
     {warmup_excluded, "warmup_excluded", info,
      "Slow steps at the beginning are left out of the statistics; --include-warmup counts them."},
     {no_comm_args, "no_comm_args", info,
@@ -79,7 +79,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some compute blocks of the reference trainer took longer than their nominal time (--pace) because the machine "
      "was too busy, so times vary more than intended."},
     {processes_without_events, "processes_without_events", info,
-     "Some processes recorded no events; there are at most host samples of them."},
+     "Some processes recorded no events; the recording contains at most host samples of them."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
     {disk_full, "disk_full", data_loss,
      "Events were lost because the folder in which segments are written was full or a file-size limit was reached. Set "
@@ -234,8 +234,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "NCCL launches kernels were recorded; kernels, copies and collectives are complete. To record all calls, use "
      "--budget off, or record a few steps with --window."},
     {events_thinned, "events_thinned", info,
-     "Old events were thinned out while the job ran, as --keep or its default asks for. Where a process has steps, the "
-     "recording has sums for each of them instead; where it has none, the events are gone. Record with a larger --keep "
+     "Old events were thinned out while the job ran, as --keep or its default asks for. If a process has steps, the "
+     "recording has sums for each of them instead; if it has none, the events are gone. Record with a larger --keep "
      "to keep more."},
     {events_without_sums, "events_without_sums", data_loss,
      "Old events were given up while the job ran, because otherwise the recording would have become larger than --keep "

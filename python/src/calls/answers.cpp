@@ -90,7 +90,7 @@ Result<std::string> what_if(const Run& run, const char* request_text) {
   RS_TRY(const auto form, request.text("form", "json"));
   RS_TRY(const auto fixes, request.texts("fixes"));
   RS_TRY(const auto options, selection_from(request));
-  if (fixes.empty()) return fail(ErrorKind::usage, "give a change, such as rank:2 (docs/whatif.md has all of them)");
+  if (fixes.empty()) return fail(ErrorKind::usage, "give a change, such as rank:2 (docs/whatif.md lists all changes)");
   RS_TRY(const auto answer, analyzer::what_if(run, options, fixes));
   if (form == "json") return analyzer::render_what_if_json(answer);
   if (form == "text") return analyzer::render_what_if_text(answer, analyzer::Colour::no);

@@ -73,7 +73,7 @@ Result<std::vector<RankId>> Request::ranks() const {
   if (!value->is_array()) return not_a("ranks", "a list of whole numbers");
   for (const json& one : *value) {
     const auto rank = whole_number(one);
-    if (!rank || *rank > most_rank) return not_a("ranks", "a list of whole numbers from 0");
+    if (!rank || *rank > most_rank) return not_a("ranks", "a list of whole numbers of at least 0");
     all.push_back(RankId{static_cast<std::uint32_t>(*rank)});
   }
   std::ranges::sort(all);
@@ -88,7 +88,7 @@ Result<std::optional<analyzer::StepRange>> Request::steps() const {
   if (!value->is_array() || value->size() != 2) return not_a("steps", "[first, last]");
   const auto first = whole_number((*value)[0]);
   const auto last = (*value)[1].is_null() ? std::optional{analyzer::to_the_end} : whole_number((*value)[1]);
-  if (!first || !last) return not_a("steps", "whole numbers from 0");
+  if (!first || !last) return not_a("steps", "whole numbers of at least 0");
   if (*last < *first)
     return fail(ErrorKind::usage, format("steps: the last step, {}, is before the first, {}", *last, *first));
   return std::optional{analyzer::StepRange{*first, *last}};

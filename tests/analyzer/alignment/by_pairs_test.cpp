@@ -177,7 +177,7 @@ TEST(CallsWithoutPartners, AreNotSaidToHavePartnersThatWereNotRecorded) {
   ASSERT_TRUE(report.collectives);
   EXPECT_FALSE(report.collectives->unmatched_parts.empty());
   for (const UnmatchedParts& parts : report.collectives->unmatched_parts)
-    EXPECT_EQ(parts.why, "the recording does not say which rank its partner was");
+    EXPECT_EQ(parts.why, "the recording does not say which rank was the partner");
 }
 
 }  // namespace

@@ -236,7 +236,8 @@ TEST(Bandwidth, TheAdviceIsAboutWhatWasRecorded) {
   constexpr std::string_view kernels = "0 compute 0 1000 gemm lane=s7\n1 compute 0 1000 gemm lane=s7\n";
   const auto advice = [](const std::vector<Finding>& findings) { return findings.at(0).advice; };
   EXPECT_EQ(advice(judged_group(one_host, 0.5)),
-            "The data stay on one host: check what else used its CPUs and its memory in this time.");
+            "The data stays on one host: check which other programs used the CPUs and memory of that host at the "
+            "time.");
   EXPECT_NE(advice(judged_group(two_hosts, 0.5)).find("network ports"), std::string::npos);
   EXPECT_EQ(advice(judged_group(two_hosts, 0.5)).find("NCCL"), std::string::npos);
   EXPECT_NE(advice(judged_group(two_hosts, 0.5, kernels)).find("NCCL's choice of interface"), std::string::npos);

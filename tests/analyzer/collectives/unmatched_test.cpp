@@ -57,7 +57,8 @@ TEST(UnmatchedParts, OfARankWhoseFileIsCutNameTheLossAndNoHang) {
   EXPECT_EQ(parts[0].count, 2);
   EXPECT_THAT(parts[0].why, HasSubstr("events of the other ranks were lost, probably also those of this operation"));
   EXPECT_EQ(parts[1].count, 1);
-  EXPECT_THAT(parts[1].why, HasSubstr("its end was not recorded, probably because events of its rank were lost"));
+  EXPECT_THAT(parts[1].why,
+              HasSubstr("the end of the call was not recorded, probably because events of the rank were lost"));
 }
 
 TEST(UnmatchedParts, AtTheEdgesAreOfRecordingsThatCoverOtherTimes) {
@@ -108,7 +109,8 @@ TEST(UnmatchedParts, OfASendWhoseReceiverHangsSayThat) {
                                "1 comm 0 - recv group=dp peer=0 state=started\n");
   ASSERT_EQ(parts.size(), 2U);
   for (const UnmatchedParts& part : parts)
-    EXPECT_THAT(part.why, HasSubstr(part.op == "send" ? "not finished on the other ranks" : "it was not finished"));
+    EXPECT_THAT(part.why,
+                HasSubstr(part.op == "send" ? "not finished on the other ranks" : "the call was not finished"));
 }
 
 TEST(UnmatchedParts, OfSendsSayThatTheReceiverRecordedFewer) {
@@ -117,7 +119,7 @@ TEST(UnmatchedParts, OfSendsSayThatTheReceiverRecordedFewer) {
                                "1 comm 0 100 recv group=dp peer=0\n");
   ASSERT_EQ(parts.size(), 1U);
   EXPECT_EQ(parts[0].op, "send");
-  EXPECT_THAT(parts[0].why, HasSubstr("its partner recorded fewer"));
+  EXPECT_THAT(parts[0].why, HasSubstr("the partner recorded fewer"));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(ComparisonText, SaysHowMuchHowSureAndWhere) {
   EXPECT_THAT(text, HasSubstr("Most of the change is compute: 11."));
   EXPECT_THAT(text, HasSubstr("old.rankscope"));
   EXPECT_THAT(text, HasSubstr("backward_block"));
-  EXPECT_THAT(text, HasSubstr("With one run per side, a change cannot be told apart"));
+  EXPECT_THAT(text, HasSubstr("Only two runs are compared, so a change cannot be told apart"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
@@ -40,7 +40,7 @@ TEST(Comparison, DoubtsBeginWithWhatMakesItAnotherJob) {
   const auto doubts = doubts_about(compare(digest(*a, {}, {"A", "old"}), digest(*b, {}, {"B", "new"})));
   ASSERT_FALSE(doubts.empty());
   EXPECT_THAT(doubts.front(), HasSubstr("These are not runs of the same job: "));
-  EXPECT_THAT(doubts.back(), HasSubstr("With one run per side"));
+  EXPECT_THAT(doubts.back(), HasSubstr("Only two runs are compared"));
   EXPECT_THAT(doubts_about(slower_backward()), Not(::testing::Contains(HasSubstr("not runs of the same job"))));
 }
 
@@ -111,14 +111,14 @@ TEST(Comparison, WhatIsNotListedIsSaidInTextAndPage) {
   Comparison comparison = slower_backward();
   comparison.keys.maybe_chance = 3;
   comparison.keys.small_appeared = 4;
-  comparison.findings.why_unknown = "A: the time of each rank is needed";
+  comparison.findings.why_unknown = "A: it is not known how the ranks spend their time";
   comparison.asked_for.steps = {5, to_the_end};
   const ComparisonView view{comparison, std::nullopt};
   for (const std::string& shown : {render_text(view, Colour::no), render_html(view)}) {
     EXPECT_THAT(shown,
                 HasSubstr("Not listed: 3 entries that changed by at least 1 % of a step, but perhaps by chance."));
     EXPECT_THAT(shown, HasSubstr("Not listed: entries below 1 % of a step (4 new, 0 gone)."));
-    EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: the time of each rank is needed."));
+    EXPECT_THAT(shown, HasSubstr("Findings were not compared: A: it is not known how the ranks spend their time."));
     EXPECT_THAT(shown, HasSubstr("only steps 5 and later"));
   }
 }

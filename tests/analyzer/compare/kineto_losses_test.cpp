@@ -57,8 +57,7 @@ TEST(LossesOfTraces, AreNamedAndNotJudgedUnlessAccepted) {
   for (const auto& [second, words] :
        {std::pair{trace_of(1, 11), "rank 1 lacks 3 steps (11 to 13) that other ranks have"},
         std::pair{cut, "1 trace file of rank 1 was cut off"},
-        std::pair{with_warning,
-                  "1 message of rank 1 was written by the profiler about events that were or may be lost"},
+        std::pair{with_warning, "1 message of rank 1 was written by the profiler about lost or possibly lost events"},
         std::pair{std::string{}, "rank 1 (of 2) was not recorded"}}) {
     const Comparison refused = compared_with_whole(second);
     EXPECT_EQ(refused.steps.verdict, StepVerdict::cannot_tell) << words;

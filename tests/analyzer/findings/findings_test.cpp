@@ -148,7 +148,7 @@ TEST(Findings, ThoseWhoUseGraphsAreNotToldTo) {
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings[0].id, "idle");
   EXPECT_EQ(findings[0].advice.find("CUDA graphs"), std::string::npos) << findings[0].advice;
-  EXPECT_EQ(findings[0].advice.find("launches too late"), std::string::npos) << findings[0].advice;
+  EXPECT_EQ(findings[0].advice.find("launches work too late"), std::string::npos) << findings[0].advice;
 }
 
 TEST(Findings, AHostThatStandsStillOnAllRanksIsIdle) {

@@ -239,7 +239,7 @@ TEST(HangOfRun, RanksThatWereKilledTogetherAreOneRoot) {
   EXPECT_EQ(report.roots[0].kind, HangKind::dead);
   EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}, RankId{3}));
   EXPECT_EQ(report.roots[0].signal, 9);
-  EXPECT_THAT(report.roots[0].evidence, HasSubstr("of each of ranks 1, 3: its process was ended by SIGKILL"));
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("for each of ranks 1, 3: its process was ended by SIGKILL"));
 }
 
 TEST(HangOfRun, RanksThatDiedOfDifferentCausesAreTwoRoots) {

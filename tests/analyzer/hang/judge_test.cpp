@@ -252,7 +252,7 @@ TEST(HangVerdict, ARankWithoutADumpIsOnlyAGuess) {
 TEST(HangVerdict, OneDumpOfManyRanksCannotTell) {
   const HangReport report = judged("@group 0 default_pg 0,1,2,3\n0 0 all_reduce 4 open\n");
   EXPECT_EQ(report.verdict, HangVerdict::cannot_tell);
-  EXPECT_THAT(report.why_not_told, HasSubstr("add their dumps"));
+  EXPECT_THAT(report.why_not_told, HasSubstr("add the missing dumps"));
 }
 
 TEST(HangVerdict, ADumpThatIsDatedBeforeTheCallsProvesNoHang) {
@@ -265,7 +265,7 @@ TEST(HangVerdict, ADumpThatIsDatedBeforeTheCallsProvesNoHang) {
   ASSERT_EQ(report.roots.size(), 1U);
   EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
   EXPECT_EQ(report.roots[0].certainty, HangCertainty::likely);
-  EXPECT_THAT(report.roots[0].evidence, HasSubstr("only if the job did not move"));
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("only if the job made no progress"));
 }
 
 TEST(HangVerdict, ADeviceIsNotStuckIfItsPeersHaveJustBegunToWait) {

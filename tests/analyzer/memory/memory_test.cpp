@@ -115,7 +115,7 @@ TEST(Memory, OfWhichEveryNumberIsImpossibleHasNoPeak) {
       "0 mark 24 [memory] \"Device Type\"=1 \"Device Id\"=99999999999 Addr=1 Bytes=9223372036854775807 lane=main\n"
       "0 compute 0 30 gemm lane=s7\n");
   EXPECT_FALSE(memory.allocated.bytes);
-  EXPECT_EQ(memory.allocated.why, "the recorded numbers are impossible");
+  EXPECT_EQ(memory.allocated.why, "all recorded memory events contain impossible numbers");
   EXPECT_FALSE(memory.holders);
 }
 
@@ -217,7 +217,7 @@ TEST(Memory, WhatIsTakenFromTheDeviceAloneIsNotWhatIsAllocated) {
       {});
   EXPECT_FALSE(report.memory->devices.at(0).allocated.bytes);
   EXPECT_EQ(report.rank_rows->at(0).peak_reserved_bytes, 700);
-  EXPECT_EQ(report.rank_rows->at(0).why_no_memory, "only memory taken from the device was recorded");
+  EXPECT_EQ(report.rank_rows->at(0).why_no_memory, "only reserved memory was recorded, not allocated memory");
   EXPECT_TRUE(report.memory->places.empty());
 }
 
@@ -271,8 +271,8 @@ TEST(Memory, PeersAreComparedByTheirPeaks) {
 
 TEST(Memory, ThatNobodyRecordedIsNotZero) {
   const Report report = analyze(*run_of("0 op 0 10 aten::mm\n"), {});
-  EXPECT_EQ(report.memory.error().why, "no allocation and no memory counter was recorded");
-  EXPECT_EQ(report.rank_rows->at(0).why_no_memory, "no allocation and no memory counter was recorded");
+  EXPECT_EQ(report.memory.error().why, "no allocations or memory counters were recorded");
+  EXPECT_EQ(report.rank_rows->at(0).why_no_memory, "no allocations or memory counters were recorded");
 }
 
 }  // namespace

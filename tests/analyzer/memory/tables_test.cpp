@@ -32,7 +32,7 @@ TEST(MemoryTables, ShowPeaksAndWhoHeldThem) {
   EXPECT_THAT(text, HasSubstr("19.5 MB     1  <b>loss</b>"));
   EXPECT_THAT(text, HasSubstr("40.0 MB    51 %  60.0 MB (60.0 %)"));
   EXPECT_THAT(text, HasSubstr("host, whole process"));
-  EXPECT_THAT(text, HasSubstr("ALLOCATED AT THE PEAK  rank 0, device 0: what the 19.5 MB were allocated for"));
+  EXPECT_THAT(text, HasSubstr("ALLOCATED AT THE PEAK  rank 0, device 0: where the 19.5 MB was allocated"));
   EXPECT_THAT(text, HasSubstr("aten::mm in aten::linear"));
   EXPECT_THAT(text, HasSubstr("(before the recording)"));
   EXPECT_THAT(text, HasSubstr("(unknown)"));
@@ -116,9 +116,9 @@ TEST(MemoryTables, AreLeftOutWhereNobodyRecordedMemory) {
   const Report report = analyze(*run, {});
   const std::string text = render_text(report, *run, {}, Colour::no);
   EXPECT_THAT(text, Not(HasSubstr("MEMORY")));
-  EXPECT_THAT(text, HasSubstr("no allocation and no memory counter was recorded"));
+  EXPECT_THAT(text, HasSubstr("no allocations or memory counters were recorded"));
   EXPECT_EQ(Json::parse(render_json(report, *run, {})).at("memory"),
-            (Json{{"unavailable", "no allocation and no memory counter was recorded"}}));
+            (Json{{"unavailable", "no allocations or memory counters were recorded"}}));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ synthetic::Plan pipeline(double send_ms) {
 TEST(RenderPipeline, APerfectOneIsToldInFewLinesAndIsNoFinding) {
   const Rendered out = rendered(pipeline(0));
   EXPECT_THAT(out.text, HasSubstr("Schedule 1f1b: 8 micro-batches on 4 ranks; 20 steps."));
-  EXPECT_THAT(out.text, HasSubstr("Bubble: 27 % of the time; the schedule requires 27 % (+0.0 points)."));
+  EXPECT_THAT(out.text, HasSubstr("Bubble: 27 % of the time; the schedule requires 27 % (excess: +0.0 points)."));
   EXPECT_THAT(out.text, HasSubstr("330 ms per step = 240 ms work + 90.0 ms bubble of the schedule"));
   EXPECT_EQ(out.json["pipeline"]["schedule"], "1f1b");
   EXPECT_NEAR(out.json["pipeline"]["bubble_measured"].get<double>(), 9.0 / 33, 1e-5);
@@ -69,7 +69,7 @@ TEST(RenderPipeline, SideBySideShowsTheWorkOfEachRank) {
 TEST(RenderPipeline, SlowTransfersAreAFindingWithAdvice) {
   const Rendered out = rendered(pipeline(6));
   EXPECT_THAT(out.text, HasSubstr("points larger than its schedule"));
-  EXPECT_THAT(out.text, HasSubstr("Post receives earlier, so that"));
+  EXPECT_THAT(out.text, HasSubstr("Post the receives earlier, so that"));
   const auto& parts = out.json["pipeline"]["parts"];
   EXPECT_EQ(parts["length_ns"].get<std::int64_t>(),
             parts["work_ns"].get<std::int64_t>() + parts["bubble_ns"].get<std::int64_t>() +

@@ -103,7 +103,7 @@ TEST(Predicted, StandsInItsSectionOnlyNotAmongTheFactsOfTheRun) {
 TEST(Predicted, WhatWasNotRecordedHasAReason) {
   const PredictedRow row = report_on(predicted + steps_with("", 1000)).predicted.value().rows.at(0);
   EXPECT_EQ(row.sent->measured_bytes, std::nullopt);
-  EXPECT_EQ(row.sent->why_not_measured, "sizes were not recorded");
+  EXPECT_EQ(row.sent->why_not_measured, "the sizes of some operations were not recorded");
   EXPECT_EQ(row.sent->off(), std::nullopt);
 }
 

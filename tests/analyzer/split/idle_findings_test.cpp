@@ -111,7 +111,8 @@ TEST(IdleFindings, WhereAllRanksSleepTheLineIsNamed) {
 TEST(IdleFindings, AdviceNamesOnlyTheFrameworkThatWasSeen) {
   const Report plain = report_of(program(50));
   EXPECT_EQ(found(plain, "idle")->advice,
-            "The host launches too late (--only ranks shows where). Use CUDA graphs, or use fewer, larger kernels.");
+            "The host launches work too late (--only ranks shows where). Use CUDA graphs, or use fewer, larger "
+            "kernels.");
   const Report torch = report_of(program(50, "0 op 0 10000 aten::empty lane=main\n"));
   EXPECT_TRUE(holds(found(torch, "idle")->advice, "(--only ranks shows in which operators)"));
   EXPECT_TRUE(holds(found(torch, "idle")->advice, "torch.compile"));
@@ -129,8 +130,8 @@ TEST(IdleFindings, AllocationsCountWhileTheSystemWorksInThem) {
             "cudaMalloc (55.0 µs)");
   EXPECT_EQ(
       finding->advice,
-      "Only 1 call of this kind was recorded, perhaps of the program's start: record later steps, and see whether "
-      "such calls recur.");
+      "Only 1 call of this kind was recorded, perhaps while the program was starting: record later steps, and see "
+      "whether such calls recur.");
 }
 
 /// Six steps of 1 ms. The first kernel is launched `late` µs after the start of the step, the second one in time, but
@@ -159,7 +160,7 @@ TEST(IdleFindings, AdviceAndSavingAreThoseOfTheLargestCause) {
   EXPECT_EQ(idle->evidence,
             "500 µs idle per step and rank: 300 µs because the host launched late, 200 µs before work that was queued "
             "in time but started late; longest within the largest part: the host was late in aten::mm, 300 µs");
-  EXPECT_TRUE(holds(idle->advice, "The host launches too late")) << idle->advice;
+  EXPECT_TRUE(holds(idle->advice, "The host launches work too late")) << idle->advice;
   EXPECT_TRUE(holds(idle->advice, "This applies to 300 µs of the 500 µs of idle time.")) << idle->advice;
   EXPECT_TRUE(holds(idle->advice, "In the 200 µs of idle time before work that was already queued, kernels may be"));
   EXPECT_EQ(idle->gain_ns_per_step, 300'000);

@@ -145,9 +145,9 @@ TEST(WithoutCollectives, ARankThatWaitsForItsDataIsNamed) {
     EXPECT_EQ(named(run.report), std::vector<std::string>{"unequal.data_wait 1"}) << ranks;
     const Finding& finding = run.report.findings->front();
     EXPECT_EQ(finding.severity, FindingSeverity::major);
-    EXPECT_EQ(finding.title, "rank 1 waits longer for its data than its peers: 55.0 ms per step compared with 500 µs");
+    EXPECT_EQ(finding.title, "rank 1 waits longer than its peers for its data: 55.0 ms per step compared with 500 µs");
     EXPECT_EQ(finding.certainty == Certainty::fact, ranks > 3) << ranks;
-    EXPECT_THAT(run.text, StartsWith("VERDICT Rank 1 waits longer for its data than its peers"));
+    EXPECT_THAT(run.text, StartsWith("VERDICT Rank 1 waits longer than its peers for its data"));
     EXPECT_THAT(run.text, HasSubstr("Ranks could not be compared"));
     const nlohmann::json& json = run.json["findings"][0];
     EXPECT_EQ(json["rank"], 1);

@@ -58,7 +58,7 @@ TEST(UnrecordedCollectives, OfGroupsThatTheProgramMadeItselfHideWaiting) {
 TEST(NotCompared, ARankWithoutStepsIsSaid) {
   const auto run = testing::run_of(testing::text_of({}) + "4 op 0 1000000 work\n");
   expect_doubt(analyze(*run, {}),
-               "rank 4 could not be compared, because complete steps or a peer that does equal work are missing");
+               "rank 4 could not be compared, for lack of complete steps or of a peer that does equal work");
 }
 
 }  // namespace

@@ -129,8 +129,8 @@ TEST(ThinnedSteps, ThatTheyWereThinnedOutIsSaid) {
   const Report report = analyze(*run, {});
   EXPECT_EQ(
       thinned_text(report),
-      "Steps 0 to 59 were thinned out while the job ran (record --keep): of them, only sums per rank and step are "
-      "recorded. They show slow ranks; everything else in this report covers the time from step 60 on.");
+      "Steps 0 to 59 were thinned out while the job ran (record --keep): for them, only sums per rank and step are "
+      "recorded. These sums show slow ranks; everything else in this report covers the time from step 60 on.");
   const nlohmann::ordered_json json = thinned_json(*report.thinned);
   EXPECT_EQ(json["first_full_step"], 60);
   EXPECT_EQ(json["steps"].size(), 60U);
@@ -186,8 +186,8 @@ TEST(ThinnedSteps, WhereRanksAreNotComparedInThemTheFullStepsAreAndItIsSaid) {
 
 TEST(ThinnedSteps, IfAllWereThinnedOutNoFullStepIsPromised) {
   const Report report = report_of({.steps = 80, .full_from = 80});
-  EXPECT_NE(thinned_text(report).find("They show slow ranks; no step with events is left, so nothing else can be said "
-                                      "of steps."),
+  EXPECT_NE(thinned_text(report).find("These sums show slow ranks; no step with events is left, so this report shows "
+                                      "nothing else about steps."),
             std::string::npos)
       << thinned_text(report);
 }

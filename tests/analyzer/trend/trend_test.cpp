@@ -109,7 +109,7 @@ TEST(Trend, PartOfTheWayBackUndoesNoSlowDown) {
   const Finding* const finding = change_in(report);
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->step, 30);
-  EXPECT_THAT(finding->title, ::testing::HasSubstr("times as long; at the end, still "));
+  EXPECT_THAT(finding->title, ::testing::HasSubstr("times as long as before; at the end, still "));
   EXPECT_THAT(finding->evidence, ::testing::HasSubstr(" since then, "));
   EXPECT_EQ(finding->severity, FindingSeverity::critical);
   const StepChange& first = report.trend->changes.front();

@@ -191,8 +191,8 @@ TEST(C10d, LeavesBuildsAloneThatCallTheirOwnFunctionsDirectly) {
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(collectives_of(*recorded.run), IsEmpty());
   EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of the gloo backend of this PyTorch 2.11.0+cu130 are not recorded: it does not export "
-            "_ZN4c10d7Reducer17finalize_backwardEv");
+            "collectives of the gloo backend are not recorded with this build of PyTorch 2.11.0+cu130: it does not "
+            "export _ZN4c10d7Reducer17finalize_backwardEv");
 }
 
 TEST(C10d, LeavesALibraryAloneThatAnotherToolStandsInFrontOf) {
@@ -202,8 +202,8 @@ TEST(C10d, LeavesALibraryAloneThatAnotherToolStandsInFrontOf) {
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_EQ(told(*recorded.run, "problem"),
-            "collectives of the gloo backend of this PyTorch 2.11.0+cu130 are not recorded: another tool already "
-            "intercepts its functions");
+            "collectives of the gloo backend are not recorded with this build of PyTorch 2.11.0+cu130: another tool "
+            "already intercepts its functions");
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ TEST(CuptiBudget, AVersionThatCannotLeaveOutCallsIsSaid) {
   const Recorded recorded = record(folder, options);
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
-  EXPECT_THAT(std::string{told(*recorded.run, "cupti_budget")}, HasSubstr("cannot leave out single calls"));
+  EXPECT_THAT(std::string{told(*recorded.run, "cupti_budget")}, HasSubstr("cannot leave out individual calls"));
   EXPECT_EQ(lost(*recorded.run, Counter::calls_thinned), 0U);
 }
 

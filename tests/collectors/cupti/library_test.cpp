@@ -31,7 +31,7 @@ TEST(CuptiLibrary, OneThatIsRefusedIsLetGoAndTheNextOneTaken) {
   EXPECT_EQ(library.path, good);
   EXPECT_EQ(library.version, 130001U);
   EXPECT_THAT(library.passed_over,
-              AllOf(HasSubstr(crashes + ": the CUPTI of CUDA 13.0 without updates crashes programs"),
+              AllOf(HasSubstr(crashes + ": the CUPTI of CUDA 13.0 (before Update 1) crashes programs"),
                     HasSubstr("libm.so.6: it lacks cuptiGetVersion")));
   EXPECT_EQ(dlopen(crashes.c_str(), RTLD_NOW | RTLD_NOLOAD), nullptr) << "two in a process disturb each other";
 }
@@ -40,7 +40,7 @@ TEST(CuptiLibrary, WhereAllAreRefusedTheReasonsOfAllAreTold) {
   const Variable version{"STANDIN_CUPTI_VERSION", "21"};
   const Library library = first_of({crashes, nowhere, good});
   EXPECT_EQ(library.path, "");
-  EXPECT_THAT(library.problem, AllOf(HasSubstr(crashes + ": the CUPTI of CUDA 13.0 without updates"),
+  EXPECT_THAT(library.problem, AllOf(HasSubstr(crashes + ": the CUPTI of CUDA 13.0 (before Update 1)"),
                                      HasSubstr(good + ": CUPTI 21 is older"), ::testing::Not(HasSubstr(nowhere))));
 }
 
@@ -155,7 +155,7 @@ TEST(CuptiLibrary, WhereNoneWorksWithTheDriverAllAreTold) {
   EXPECT_EQ(library.path, "");
   EXPECT_THAT(library.problem,
               AllOf(HasSubstr(good + ": no driver for 130001"), HasSubstr(older + ": no driver for 22"),
-                    HasSubstr(crashes + ": the CUPTI of CUDA 13.0 without updates")));
+                    HasSubstr(crashes + ": the CUPTI of CUDA 13.0 (before Update 1)")));
 }
 
 }  // namespace

@@ -171,9 +171,10 @@ TEST(EndNote, AJobThatStoodStillBeforeMayHaveHung) {
   };
   EXPECT_THAT(
       note_of(130 * second, same_clock),
-      EndsWith("; no rank had finished a step for 30.000 s before, so the job may have hung: `rankscope hang` shows "
-               "which rank the others waited for"));
-  EXPECT_THAT(note_of(140 * second, nanoseconds{10 * second}), HasSubstr("for 30.000 s before"));
+      EndsWith("; before that, no rank had finished a step for 30.000 s, so the job may have hung: `rankscope hang` "
+               "shows which rank the others waited for"));
+  EXPECT_THAT(note_of(140 * second, nanoseconds{10 * second}),
+              HasSubstr("before that, no rank had finished a step for 30.000 s"));
   EXPECT_THAT(note_of(109 * second, same_clock), Not(HasSubstr("hung"))) << "less than ten of its steps";
   view.processes[1].last.back() = {
       .index = 13, .begin = HostTime{nanoseconds{125 * second}}, .duration = nanoseconds{1}};

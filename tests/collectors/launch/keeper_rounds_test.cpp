@@ -96,7 +96,7 @@ TEST(KeeperRounds, WithoutAWishOldStepsBecomeSumsWhereTheLimitIsExceeded) {
   keeper.keep(rank);
   EXPECT_TRUE(fs::exists(spool / std::string{recording::sums_folder}));
   EXPECT_GT(rank.handed_back(), 0U);
-  EXPECT_NE(keeper->problem().find("the events took up to "), std::string::npos)
+  EXPECT_NE(keeper->problem().find("the events occupied up to "), std::string::npos)
       << "they were there before the recorder began to read: " << keeper->problem();
 }
 
@@ -134,7 +134,7 @@ TEST(KeeperRounds, ADamagedSegmentIsAProblem) {
   file << std::string(64, 'x');
   file.close();
   keeper->round();
-  EXPECT_NE(keeper->problem().find("is damaged and cannot be read on"), std::string::npos) << keeper->problem();
+  EXPECT_NE(keeper->problem().find("is damaged and cannot be read further"), std::string::npos) << keeper->problem();
 }
 
 TEST(KeeperRounds, SumsOfTheLastStepsAreStoredOnlyWhereOthersWereGivenUp) {

@@ -124,7 +124,7 @@ TEST(Nvml, WithoutADriverTheReasonIsAsNvmlPutsIt) {
   const Variable fails{"STANDIN_NVML_FAILS", "1"};
   EXPECT_EQ(NvmlSampler{stand_in()}.problem(), "NVML cannot be initialized: Driver Not Loaded");
   EXPECT_THAT(NvmlSampler{"/nonexistent/libnvidia-ml.so.1"}.problem(), HasSubstr("no NVIDIA driver"));
-  EXPECT_THAT(NvmlSampler{"libm.so.6"}.problem(), HasSubstr("is not a known NVML library"));
+  EXPECT_THAT(NvmlSampler{"libm.so.6"}.problem(), HasSubstr("lacks NVML functions that rankscope needs"));
 }
 
 Recorded record_gpus(const Folder& folder, const std::string& local_rank) {

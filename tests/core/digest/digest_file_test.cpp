@@ -169,8 +169,9 @@ TEST(DigestFile, APartThatIsDividedNeedsANewerVersion) {
 TEST(DigestFile, OtherFilesAreNoDigests) {
   EXPECT_EQ(message_of(""), "it is not a digest");
   EXPECT_EQ(message_of("{\"schemaVersion\": 1}"), "it is not a digest");
-  EXPECT_EQ(message_of("RSDIGST\n"), "the file is cut: it ends inside its header; write the digest again");
-  EXPECT_EQ(message_of(DigestWriter{job}.take()), "the file is cut: nothing in it is complete; write the digest again");
+  EXPECT_EQ(message_of("RSDIGST\n"), "the file is cut off: it ends inside its header; write the digest again");
+  EXPECT_EQ(message_of(DigestWriter{job}.take()),
+            "the file is cut off: nothing in it is complete; write the digest again");
 }
 
 }  // namespace

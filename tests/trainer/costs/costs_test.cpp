@@ -294,7 +294,7 @@ TEST(Costs, TheTextNamesTheRankAndWhatIsNotInIt) {
   job.model.split = {1, 1};
   job.plan.pipeline = two_ranks("gpipe", 4);
   const std::string text = cost_text(job.question(), job.costs());
-  EXPECT_THAT(text, HasSubstr("what rank 0 (stage 0) needs; no other rank holds more memory"));
+  EXPECT_THAT(text, HasSubstr("needs of rank 0 (stage 0); no other rank needs more memory"));
   EXPECT_THAT(text, HasSubstr("parameters          80  always"));
   EXPECT_THAT(text, HasSubstr("Activations, samples"));
   EXPECT_THAT(text, Not(HasSubstr(" \n")));

@@ -147,7 +147,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"--parallel mp --devices 4 --layers 2", "4 devices cannot share the 3 blocks of the model mlp"},
         Refused{"--parallel mp --split 1,2,2", "it has 3 parts, but the number of devices is 2"},
         Refused{"--parallel mp --ranks 2", "--parallel mp runs on one rank, not on 2"},
-        Refused{"--parallel dp --global-batch 9", "--global-batch 9 cannot be divided evenly over 2 devices"},
+        Refused{"--parallel dp --global-batch 9", "--global-batch 9 cannot be divided evenly among 2 devices"},
         Refused{"--parallel ddp --devices 2", "--devices: only for --parallel dp, mp and ddp+mp, not for ddp"},
         Refused{"--parallel dp --split 1,2", "--split: only for --parallel mp, ddp+mp, pp and 3d, not for dp"},
         Refused{"--parallel dp --unused-head",

@@ -38,7 +38,7 @@ Result<StoredTensor> tensor_from(const std::string& name, const Json& json, cons
   const auto needed = static_cast<std::uint64_t>(*elements_of(tensor.info) * bytes_of(tensor.info.type));
   if (tensor.end < tensor.begin || tensor.end - tensor.begin != needed)
     return fields.wrong(
-        format("its bytes are {} to {}, but its type and shape need {}", tensor.begin, tensor.end, needed));
+        format("its bytes are {} to {}, but its type and shape need {} B", tensor.begin, tensor.end, needed));
   return tensor;
 }
 

@@ -65,7 +65,7 @@ std::string traffic_text(const RankCost& rank) {
   for (const TrafficCost& cost : rank.traffic) {
     table.add(
         {cost.group, cost.op, grouped(cost.operations), grouped(cost.bytes),
-         cost.every > 1 ? format("{}, every {} steps and in the last one", cost.formula, cost.every) : cost.formula});
+         cost.every > 1 ? format("{}, every {} steps and in the last step", cost.formula, cost.every) : cost.formula});
   }
   table.add({"sum", "", "", grouped(rank.sent()), "in most steps"});
   return table.text();
@@ -81,8 +81,8 @@ std::string ranks_text(const std::vector<RankCost>& ranks) {
 }
 
 std::string what_is_shown(const RankCost& rank, std::size_t kinds, int ranks) {
-  if (kinds > 1) return format("what rank {} ({}) needs; no other rank holds more memory", rank.rank, rank.has);
-  return ranks == 1 ? "what the rank needs" : "what each rank needs";
+  if (kinds > 1) return format("needs of rank {} ({}); no other rank needs more memory", rank.rank, rank.has);
+  return ranks == 1 ? "needs of the rank" : "needs of each rank";
 }
 
 }  // namespace

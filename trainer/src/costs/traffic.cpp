@@ -74,7 +74,7 @@ class TrafficOf {
               "gradients, once per step: as large as the parameters");
           if (options_.ddp.find_unused) {
             const auto count = static_cast<std::int64_t>(parameter_sizes(blocks, width_).size());
-            add(group, "allreduce", 1, 4 * count, "4 B per parameter tensor, to say whether it was used");
+            add(group, "allreduce", 1, 4 * count, "4 B per parameter tensor, to show whether it was used");
           }
           break;
         }

@@ -111,7 +111,7 @@ Result<void> check_checkpoints(const TrainOptions& o) {
   }
   if (o.launch.restarts > 0 && o.launch.nodes > 1) {
     return fail(ErrorKind::usage,
-                "--restarts is for one machine; with several, let the scheduler or torchrun restart the job");
+                "--restarts is for one machine; with several machines, let the scheduler or torchrun restart the job");
   }
   return {};
 }

@@ -196,7 +196,7 @@ void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
       "--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
       "resume from the latest checkpoint; ddp and zero1 to zero3 may use a different number of ranks");
   app.add_option("--restarts", o.launch.restarts,
-                 "how many times to restart all ranks after one is lost, from the latest checkpoint if there is one")
+                 "number of restarts of all ranks after a rank is lost, from the latest checkpoint if there is one")
       ->capture_default_str()
       ->check(within<int>({0, 1000}));
 }
@@ -366,7 +366,7 @@ Result<BatchSizes> batch_sizes(const TrainOptions& options, int devices, std::in
   }
   if (options.global_batch % parts != 0) {
     return fail(ErrorKind::usage,
-                format("--global-batch {} cannot be divided evenly over {} x {} = {} parts; use {} or {}",
+                format("--global-batch {} cannot be divided evenly among {} x {} = {} parts; use {} or {}",
                        options.global_batch, counted(devices, "device"), counted(options.accumulate, "micro-step"),
                        parts, std::max<std::int64_t>(1, options.global_batch / parts) * parts,
                        (options.global_batch / parts + 1) * parts));

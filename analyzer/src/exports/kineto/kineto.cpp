@@ -25,7 +25,9 @@ Result<void> write_rank(const Run& run, RankId rank, const KinetoWords& words, c
 Result<void> write_kineto(const Run& run, const std::filesystem::path& out, const Progress& progress) {
   SpanProgress done{progress, run.spans().size()};
   if (run.ranks().empty())
-    return fail(ErrorKind::not_computable, "no process of this run has a rank, but Kineto needs a file per rank");
+    return fail(ErrorKind::not_computable,
+                "no process of this run has a rank, but a Kineto trace needs a file per rank; use another format, such "
+                "as perfetto");
   const KinetoWords words{run};
   if (run.ranks().size() == 1) return write_rank(run, run.ranks().front(), words, out, done);
   RS_TRY(auto folder, OutputPlace::folder(out));

@@ -117,7 +117,7 @@ Result<std::shared_ptr<QueryDatabase>> QueryDatabase::of(const Run& run, const P
   RS_TRY_VOID(write_tables(run, impl->database, progress, "the tables in memory"));
   impl->database.run("CREATE TEMP TABLE selection(span_id INTEGER PRIMARY KEY); COMMIT; PRAGMA query_only = ON;");
   if (impl->database.failed())
-    return fail(ErrorKind::cannot_write, format("the tables in memory: {}", impl->database.error()));
+    return fail(ErrorKind::cannot_write, format("cannot write the tables in memory: {}", impl->database.error()));
   sqlite3_limit(impl->database.handle(), SQLITE_LIMIT_ATTACHED, 0);  // no other files
   return std::shared_ptr<QueryDatabase>{new QueryDatabase{std::move(impl)}};
 }
@@ -128,7 +128,8 @@ Result<QueryAnswer> QueryDatabase::ask(std::string_view sql, std::span<const Spa
   const bool goes_on = !may_read_selection(sql) || impl_->fill_selection(selection, stop);
   database.run("PRAGMA query_only = ON;");  // the last query may have switched it off
   if (!goes_on) return fail(ErrorKind::usage, stopped);
-  if (database.failed()) return fail(ErrorKind::cannot_write, format("the tables in memory: {}", database.error()));
+  if (database.failed())
+    return fail(ErrorKind::cannot_write, format("cannot write the tables in memory: {}", database.error()));
   Query query{database.handle(), stop};
   RS_TRY_VOID(query.prepare(sql));
   return query.rows(most_rows);

@@ -37,7 +37,9 @@ std::string file_name(const Run& run, RankId rank) {
 
 Result<void> write_tensorboard(const Run& run, const std::filesystem::path& out, const Progress& progress) {
   if (run.ranks().empty())
-    return fail(ErrorKind::not_computable, "no process of this recording has a rank, but TensorBoard shows ranks");
+    return fail(ErrorKind::not_computable,
+                "no process of this recording has a rank, but TensorBoard shows only ranks; use another format, such "
+                "as perfetto");
   RS_TRY(auto folder, OutputPlace::folder(out));
   const StepsResult steps = find_steps(run, ClockTrust{run}, {});
   const TensorboardPlan plan{run, steps.section ? &*steps.section : nullptr};

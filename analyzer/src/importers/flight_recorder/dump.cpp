@@ -118,7 +118,7 @@ std::string excess_of(const PlainValues& values, ValueRef root, ValueRef list) {
   std::size_t bytes = 0;
   const std::span<const ValueRef> groups = values.items_of(values.find(root, "pg_config"));
   for (std::size_t i = 1; i < groups.size(); i += 2) bytes += values.text_of(values.find(groups[i], "ranks")).size();
-  if (bytes > most_member_bytes) return format("lists members of groups in more than {} bytes", most_member_bytes);
+  if (bytes > most_member_bytes) return format("needs more than {} bytes to list group members", most_member_bytes);
   return {};
 }
 

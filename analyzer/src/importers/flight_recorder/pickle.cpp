@@ -75,7 +75,7 @@ class PickleDecoder {
   bool get(std::size_t size_bytes);
   /// Where the values after the latest mark begin; removes the mark.
   bool take_mark(std::size_t& begin) {
-    if (marks_.empty() || marks_.back() > stack_.size()) return damaged("a mark is missing");
+    if (marks_.empty() || marks_.back() > stack_.size()) return damaged("lacks a mark");
     begin = marks_.back();
     marks_.pop_back();
     return true;
@@ -110,7 +110,7 @@ class PickleDecoder {
 bool PickleDecoder::push_long(std::size_t size_bytes) {
   std::uint64_t size = 0;
   if (!take_number(size_bytes, size)) return false;
-  if (size > 8) return damaged(format("contains a number of {} bytes; dumps have at most 8", size));
+  if (size > 8) return damaged(format("contains a number of {} bytes; numbers in dumps have at most 8", size));
   std::uint64_t value = 0;
   if (!take_number(size, value)) return false;
   // Two's complement of `size` bytes.
@@ -157,7 +157,7 @@ bool PickleDecoder::add_to_container(std::size_t begin, bool is_map) {
   const bool fits = begin > 0 && (is_map ? values_.is_map(stack_[begin - 1]) : values_.is_list(stack_[begin - 1]));
   if (!fits) return damaged(is_map ? "adds to a dictionary that is missing" : "adds to a list that is missing");
   const std::span<const ValueRef> items = std::span{stack_}.subspan(begin);
-  if (is_map && items.size() % 2 != 0) return damaged("a dictionary has a key without a value");
+  if (is_map && items.size() % 2 != 0) return damaged("has a dictionary key without a value");
   if (!values_.append(stack_[begin - 1], items))
     return set(FaultKind::refused, format("has more than {} items", PlainValues::most));
   stack_.resize(begin);
@@ -214,7 +214,7 @@ bool PickleDecoder::step_on_data(Opcode opcode) {
       return put(memoized_++);
     case Opcode::proto:
       if (!take_number(1, number)) return false;
-      return (number >= 2 && number <= 5) || damaged(format("is a pickle of protocol {}; dumps have 2 to 5", number));
+      return (number >= 2 && number <= 5) || damaged(format("is a pickle of protocol {}; dumps use 2 to 5", number));
     case Opcode::frame:
       return take_number(8, number) && (number <= bytes_.size() - at_ || cut(format("a frame of {} bytes", number)));
     default:
@@ -246,22 +246,22 @@ bool PickleDecoder::step_on_stack(Opcode opcode) {
     case Opcode::dup:
       return has(1) ? push(stack_.back()) : damaged("repeats a value that is missing");
     case Opcode::tuple1:
-      return has(1) ? gather(last(1), values_.list()) : damaged("a value is missing");
+      return has(1) ? gather(last(1), values_.list()) : damaged("lacks a value");
     case Opcode::tuple2:
-      return has(2) ? gather(last(2), values_.list()) : damaged("a value is missing");
+      return has(2) ? gather(last(2), values_.list()) : damaged("lacks a value");
     case Opcode::tuple3:
-      return has(3) ? gather(last(3), values_.list()) : damaged("a value is missing");
+      return has(3) ? gather(last(3), values_.list()) : damaged("lacks a value");
     case Opcode::tuple:
     case Opcode::list:
       return take_mark(begin) && gather(begin, values_.list());
     case Opcode::dict:
       if (!take_mark(begin)) return false;
-      if ((stack_.size() - begin) % 2 != 0) return damaged("a dictionary has a key without a value");
+      if ((stack_.size() - begin) % 2 != 0) return damaged("has a dictionary key without a value");
       return gather(begin, values_.map());
     case Opcode::append:
-      return has(2) ? add_to_container(last(1), false) : damaged("a value is missing");
+      return has(2) ? add_to_container(last(1), false) : damaged("lacks a value");
     case Opcode::set_item:
-      return has(3) ? add_to_container(last(2), true) : damaged("a value is missing");
+      return has(3) ? add_to_container(last(2), true) : damaged("lacks a value");
     case Opcode::appends:
       return take_mark(begin) && add_to_container(begin, false);
     case Opcode::set_items:
@@ -271,7 +271,7 @@ bool PickleDecoder::step_on_stack(Opcode opcode) {
   }
   const auto byte = static_cast<std::uint8_t>(opcode);
   const std::string_view name = refused_name(byte);
-  if (name.empty()) return damaged(format("contains the byte 0x{:02x}, which is not an opcode of pickles", byte));
+  if (name.empty()) return damaged(format("contains the byte 0x{:02x}, which is not a pickle opcode", byte));
   return set(
       FaultKind::refused,
       format("contains the pickle opcode {} (at byte {}), which dumps do not need and rankscope does not execute", name,

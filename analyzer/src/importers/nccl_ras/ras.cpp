@@ -147,8 +147,9 @@ void add_ras(const PlainValues& values, ValueRef root, JobProgress& job) {
   if (largest.empty() || largest.front().size == 0) return;
   const Communicator& first = largest.front();
   if (job.world_size > 0 && job.world_size != first.size)
-    return not_used(format("has no communicator of all {} of the job: it numbers the {} of its largest one by itself",
-                           counted(job.world_size, "rank"), counted(first.size, "rank")));
+    return not_used(
+        format("has no communicator of all {} of the job, only one of {}, whose numbers are not those of the job",
+               counted(job.world_size, "rank"), counted(first.size, "rank")));
   if (std::ranges::any_of(largest, [&first](const Communicator& other) { return !same_processes(first, other); }))
     return not_used(
         format("has several communicators of {}, which are different parts of the job: add dumps, which "

@@ -254,7 +254,7 @@ void note_absences(const Database& database, RunBuilder& builder) {
     std::string_view loss;
   };
   constexpr std::array wanted{
-      Column{"CUPTI_ACTIVITY_KIND_KERNEL", "globalPid", "which process a kernel belongs to"},
+      Column{"CUPTI_ACTIVITY_KIND_KERNEL", "globalPid", "process of each kernel"},
       Column{"CUPTI_ACTIVITY_KIND_KERNEL", "correlationId", "launches"},
       Column{"CUPTI_ACTIVITY_KIND_KERNEL", "demangledName", "full kernel names"},
       Column{"CUPTI_ACTIVITY_KIND_KERNEL", "registersPerThread", "registers per thread"},

@@ -18,7 +18,7 @@ Result<Names> Names::of(const Database& database, RunBuilder& builder) {
   if (!database.has("StringIds", "id") || !database.has("StringIds", "value"))
     return fail(
         ErrorKind::unreadable,
-        database.path().string() + ": its table StringIds has no columns id and value; export the report again");
+        database.path().string() + ": its table StringIds must have the columns id and value; export the report again");
   RS_TRY(Rows rows, database.rows("StringIds", columns, "WHERE id = ?1"));
   return Names{std::move(rows), builder};
 }

@@ -148,10 +148,9 @@ Result<void> check_claims(std::span<const RankInput> inputs, std::span<const Ran
       return wrong_map(format(
           "rank {} is given to one input, but other inputs claim the same rank; give the ranks of all of them: {}",
           rank, InputIndex{inputs}.names_of(rows)));
-    return fail(
-        ErrorKind::unreadable,
-        format("{} inputs claim to be rank {}: {}; open one of them, or give their ranks with --rank-map FILE=RANK,...",
-               rows.size(), rank, InputIndex{inputs}.names_of(rows)));
+    return fail(ErrorKind::unreadable, format("{} inputs claim to be rank {}: {}; open only one of them, or give their "
+                                              "ranks with --rank-map FILE=RANK,...",
+                                              rows.size(), rank, InputIndex{inputs}.names_of(rows)));
   }
   return {};
 }
@@ -159,7 +158,7 @@ Result<void> check_claims(std::span<const RankInput> inputs, std::span<const Ran
 tl::unexpected<Error> no_rank_found(std::span<const RankInput> inputs, std::span<const std::size_t> rows) {
   const bool several = std::ranges::any_of(rows, [&](std::size_t row) { return inputs[row].processes > 1; });
   return fail(ErrorKind::unreadable,
-              format("the ranks of these files are unknown: {}; give them with --rank-map {}=RANK,...",
+              format("the ranks of these files are unknown: {}; give the ranks with --rank-map {}=RANK,...",
                      InputIndex{inputs}.names_of(rows), several ? "FILE:PID" : "FILE"));
 }
 

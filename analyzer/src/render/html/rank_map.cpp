@@ -20,7 +20,7 @@ struct AmountShade {
   LegendEntry entry;
 };
 constexpr std::array<AmountShade, 5> amount_shades{{{0, {"heat-3", "none"}},
-                                                    {0.1, {"heat-4", "up to 10 % of the largest"}},
+                                                    {0.1, {"heat-4", "up to 10 % of the largest value"}},
                                                     {0.33, {"heat-5", "10 to 33 %"}},
                                                     {0.67, {"heat-6", "33 to 67 %"}},
                                                     {1e300, {"heat-7", "more than 67 %"}}}};

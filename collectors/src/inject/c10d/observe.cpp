@@ -30,7 +30,8 @@ std::string observe_once(std::string_view version) {
                               ? stand_in_front(torch_library, hooks)
                               : "it does not export the functions that return the sizes of tensors";
   return why.empty() ? ""
-                     : format("collectives of the gloo backend of this PyTorch {} are not recorded: {}", version, why);
+                     : format("collectives of the gloo backend are not recorded with this build of PyTorch {}: {}",
+                              version, why);
 }
 
 }  // namespace

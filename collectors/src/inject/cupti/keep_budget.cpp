@@ -21,7 +21,7 @@ int seconds_until_exceeded() {
 
 constexpr const char* calls_left_out = "from then on, only the calls with which NCCL launches kernels were recorded";
 constexpr const char* no_call_left_out =
-    "this version of CUPTI cannot leave out single calls; use --cuda-graphs graph, --window, or CUDA 12.5 or newer";
+    "this version of CUPTI cannot leave out individual calls; use --cuda-graphs graph, --window, or CUDA 12.5 or newer";
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void keep_budget(Budget& budget, Kinds& kinds, const collectors::cupti::Function
   if (state == nullptr) return;
   state->pen().metadata(
       "cupti_budget",
-      format("recording CUDA calls made the program about {:.0f} % longer, and --budget allows {:g} %: {}",
+      format("recording CUDA calls made the program run about {:.0f} % longer, but --budget allows {:g} %: {}",
              100 * budget.last_share(), 100 * asked_budget(), thinned ? calls_left_out : no_call_left_out));
 }
 

@@ -62,7 +62,7 @@ std::string watch_profiler_calls(const Functions& call, Subscriber subscriber) {
 std::string problem_of(const Functions& call, const Subscription& subscription) {
   if (subscription.status == result::success) return {};
   if (subscription.status != result::several_subscribers)
-    return format("CUPTI refused: {}; `rankscope doctor` shows what can be recorded on this host",
+    return format("CUPTI refused the recorder: {}; `rankscope doctor` shows what can be recorded on this host",
                   call.text_of(subscription.status));
   return format(
       "{} already uses CUPTI, and only one profiler in a process can use it, so kernels and copies are not recorded; "

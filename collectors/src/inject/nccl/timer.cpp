@@ -10,8 +10,8 @@ namespace {
 constexpr std::uint64_t ns_per_tick = 10;
 constexpr const char* problem_key = "nccl_timer_problem";
 constexpr const char* other_gpu =
-    "this process has communicators on several GPUs, whose timers differ; for those that do not use the first GPU, the "
-    "times of channels are those at which RCCL's proxy noticed them";
+    "this process has communicators on several GPUs, whose timers differ; if a communicator uses a GPU different from "
+    "that of the first communicator, the times of its channels are those at which RCCL's proxy noticed them";
 
 }  // namespace
 

@@ -72,8 +72,8 @@ class Samples {
 void say_unclaimed(recording::ThreadWriter& pen, const std::filesystem::path& path, int error) {
   pen.metadata(
       "nvml_problem",
-      format("{} cannot be locked ({}), so the processes of this host cannot agree which one samples its GPUs: "
-             "each process with local rank 0, or without a rank, samples them",
+      format("{} cannot be locked ({}), so the processes of this host cannot agree on which of them samples the "
+             "GPUs: each process with local rank 0, or without a rank, does so",
              path.string(), std::strerror(error)));
 }
 

@@ -327,7 +327,7 @@ Result<Thinner::GivenUp> Thinner::give_up(HostTime until, Steps steps, std::uint
   State& state = *state_;
   if (!state.live.fixed() || !is_there()) return GivenUp{};
   if (state.live.damaged())
-    return fail(ErrorKind::unreadable, format("{} is damaged and cannot be read on", state.path.string()));
+    return fail(ErrorKind::unreadable, format("{} is damaged and cannot be read further", state.path.string()));
   auto cut = state.cut(until, steps);
   const bool any_old =
       cut && std::ranges::any_of(state.read, [&](const auto& entry) { return entry.second.seen <= cut->time; });

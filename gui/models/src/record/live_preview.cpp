@@ -74,7 +74,7 @@ QString note_of(const LiveView& view) {
   else if (!any_step)
     notes << QObject::tr("No step has been marked yet (%1).").arg(qt_text(counted(events, "event")));
   if (view.elsewhere > 0)
-    notes << QObject::tr("%1 on other hosts: the preview does not show what is recorded there.")
+    notes << QObject::tr("%1 on other hosts: the preview does not show events from those hosts.")
                  .arg(qt_text(counted(view.elsewhere, "recorder")));
   if (view.behind_bytes > 0)
     notes << QObject::tr("The preview still has %1 MB to read.")

@@ -20,8 +20,8 @@ std::vector<TableColumn> live_columns() {
       {LiveTable::tr("Process")},
       number(LiveTable::tr("Steps"), LiveTable::tr("Steps that have ended")),
       number(LiveTable::tr("Last"), LiveTable::tr("Duration of the last step")),
-      number(LiveTable::tr("Median"), LiveTable::tr("Median duration of the last steps (at most 256)")),
-      number(LiveTable::tr("Compute"), LiveTable::tr("Share of the time of the last steps")),
+      number(LiveTable::tr("Median"), LiveTable::tr("Median duration of the latest steps (at most 256)")),
+      number(LiveTable::tr("Compute"), LiveTable::tr("Share of the time of the latest steps")),
       number(LiveTable::tr("Communication"), LiveTable::tr("Not hidden by compute; includes waiting for other ranks")),
       number(LiveTable::tr("Copies"), LiveTable::tr("Copies on the device while nothing else runs on it")),
       number(LiveTable::tr("Data"), LiveTable::tr("Waiting for the data loader")),
@@ -30,7 +30,7 @@ std::vector<TableColumn> live_columns() {
       number(LiveTable::tr("Host memory"), LiveTable::tr("Resident memory of the process now")),
       number(LiveTable::tr("Allocated"),
              LiveTable::tr(
-                 "Allocated by the framework now; memory used on the device if the framework does not report it")),
+                 "Memory allocated by the framework now, or memory used on the device if the framework reports none")),
       number(LiveTable::tr("Lost"), LiveTable::tr("Lost events"))};
 }
 

@@ -85,7 +85,7 @@ QString why_no_command(const RecordForm& form) {
   if (words->isEmpty()) return nothing;
   static const QRegularExpression variable{QStringLiteral("^[A-Za-z_][A-Za-z0-9_]*=")};
   if (variable.match(words->front()).hasMatch())
-    return tr("'%1' sets a variable, which only a shell does; run the line in a shell, or start it with env.")
+    return tr("'%1' sets a variable, which only a shell can do; run the line in a shell, or put env before it.")
         .arg(words->front());
   return why_no_program(words->front(), form.folder);
 }

@@ -220,7 +220,7 @@ void RecordRun::take_end(int status, QProcess::ExitStatus how) {
   read();
   const bool was_stopped = stage_ == RunStage::stopping;
   if (how == QProcess::CrashExit)
-    return end(tr("rankscope itself was ended by %1; `rankscope doctor` lists recordings that were not gathered.")
+    return end(tr("rankscope itself was ended by %1; `rankscope doctor` shows how to recover the recording.")
                    .arg(signal_text(status)));
   is_good_ = status == 0 && !was_stopped;
   end(was_stopped ? tr("Stopped. %1").arg(sentence_of(status)) : sentence_of(status));

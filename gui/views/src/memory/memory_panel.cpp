@@ -235,7 +235,7 @@ class MemoryPanel : public LazyPanel {
     QVBoxLayout* const rows = make_rows(*this);
     auto* const head = new QHBoxLayout;
     choice_.setObjectName(QStringLiteral("memory_choice"));
-    choice_.setAccessibleName(tr("Which memory is shown"));
+    choice_.setAccessibleName(tr("Kind of memory"));
     choice_.setSizeAdjustPolicy(QComboBox::AdjustToContents);
     caption_.setObjectName(QStringLiteral("memory_caption"));
     caption_.setWordWrap(true);

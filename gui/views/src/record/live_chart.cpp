@@ -87,7 +87,7 @@ void LiveChart::paintEvent(QPaintEvent*) {
   if (any_bars) paint_bars(painter, next(2));
   if (!host.lines.empty()) paint_plot(painter, next(1), tr("Host memory"), host);
   if (!device.lines.empty())
-    paint_plot(painter, next(1), tr("Allocated by the framework, or used on the device"), device);
+    paint_plot(painter, next(1), tr("Memory allocated by the framework, or used on the device"), device);
 }
 
 /// The names of the lines stand at the right, as far as there is room.

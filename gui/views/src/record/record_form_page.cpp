@@ -218,7 +218,7 @@ QWidget* RecordFormPage::make_options() {
   sample_hz_ = number("sample_hz", tr("Host samples per second"), fastest_hz, tr(" per second"));
   duration_ = number("duration", tr("Record for at most"), longest_s, tr(" s"));
   duration_->setSpecialValueText(tr("until the end"));
-  more_ = make_edit(QStringLiteral("more"), tr("Other options of record"), tr("e.g. --nccl proxy --ring-kib 16384"));
+  more_ = make_edit(QStringLiteral("more"), tr("Other recording options"), tr("e.g. --nccl proxy --ring-kib 16384"));
   add_checked(*form, tr("W&indow"), window_, RecordField::window);
   add_row(*form, tr("&Samples"), sample_hz_);
   add_row(*form, tr("D&uration"), duration_);

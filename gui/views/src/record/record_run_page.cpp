@@ -66,7 +66,7 @@ QWidget* RecordRunPage::make_preview() {
   tabs->setAccessibleName(tr("Preview"));
   tabs->addTab(new LiveChart(preview_, tabs), tr("&Preview"));
   auto* const table = new QTableView(tabs);
-  set_up_table(*table, table_, tr("Processes and their last steps"), QStringLiteral("live_table"));
+  set_up_table(*table, table_, tr("Processes and their latest steps"), QStringLiteral("live_table"));
   tabs->addTab(table, tr("&Table"));
   rows->addWidget(note_);
   rows->addWidget(tabs, 1);

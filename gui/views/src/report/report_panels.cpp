@@ -89,7 +89,7 @@ QWidget* make_quality_panel(Session& session, QWidget* parent) {
                          {ReportTableModel::tr("Counter"), ReportTableModel::tr("Value"),
                           ReportTableModel::tr("Severity"), ReportTableModel::tr("Meaning and advice")},
                          quality_rows,
-                         {ReportTableModel::tr("What was lost or altered"), QStringLiteral("quality_table"),
+                         {ReportTableModel::tr("Lost and altered data"), QStringLiteral("quality_table"),
                           ReportTableModel::tr("Nothing was lost or altered."), 3},
                          parent);
 }

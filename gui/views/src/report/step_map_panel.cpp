@@ -159,7 +159,7 @@ class StepMapPanel : public QWidget {
     auto* const head = new QHBoxLayout;
     measure_.addItems({tr("Lateness"), tr("Step time")});
     measure_.setObjectName(QStringLiteral("step_map_measure"));
-    measure_.setAccessibleName(tr("What the map shows"));
+    measure_.setAccessibleName(tr("Values in the map"));
     caption_.setWordWrap(true);
     caption_.setObjectName(QStringLiteral("step_map_caption"));
     help_.setText(QStringLiteral("?"));

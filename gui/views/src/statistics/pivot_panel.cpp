@@ -57,7 +57,7 @@ class PivotPanel : public LazyPanel {
            {tr("One row"), tr("Row: name"), tr("Row: rank"), tr("Row: step")});
     set_up(columns_, "pivot_columns", tr("A column for each"),
            {tr("One column"), tr("Column: name"), tr("Column: rank"), tr("Column: step")});
-    set_up(value_, "pivot_value", tr("What the cells show"),
+    set_up(value_, "pivot_value", tr("Values in the cells"),
            {tr("Sum"), tr("Count"), tr("Median"), tr("Longest"), tr("Share")});
     rows_.setCurrentIndex(static_cast<int>(PivotBy::name));
     columns_.setCurrentIndex(static_cast<int>(PivotBy::rank));
@@ -77,7 +77,7 @@ class PivotPanel : public LazyPanel {
   QHBoxLayout* make_foot() {
     auto* const line = new QHBoxLayout;
     summary_.setObjectName(QStringLiteral("pivot_summary"));
-    set_up(scope_, "pivot_scope", tr("Which part of the run"), {tr("Whole run"), tr("Selected or visible range")});
+    set_up(scope_, "pivot_scope", tr("Part of the run"), {tr("Whole run"), tr("Selected or visible range")});
     connect(&scope_, &QComboBox::currentIndexChanged, this,
             [this](int place) { model_.set_scope(static_cast<PivotModel::Scope>(place)); });
     copy_.setText(tr("Copy as CSV"));

@@ -70,7 +70,7 @@ constexpr std::array all_commands{
             [](View& v) { Q_EMIT v.noteRequested(); }},
     Command{"next_mark", "Next mark", "Alt+M", [](View& v) { v.navigator().next_mark(forward); }},
     Command{"previous_mark", "Previous mark", "Alt+Shift+M", [](View& v) { v.navigator().next_mark(back); }},
-    Command{"select_step", "Select the step of the selected event, or the one in the middle", "E",
+    Command{"select_step", "Select the step of the selected event, or the step in the middle", "E",
             [](View& v) { v.navigator().select_step(); }},
     Command{"select_all", "Select all", "Ctrl+A", [](View& v) { v.navigator().select_all(); }},
     Command{"copy", "Copy the event, or a summary of the selected time, as text", "Ctrl+C",
@@ -135,7 +135,7 @@ constexpr std::array mouse{
     Gesture{"click on a host or rank", "fold or unfold it"},
     Gesture{"click on the name of a lane with several rows", "show one row, or all rows"},
     Gesture{"click on the circle of a lane or counter", "pin it to the top, or unpin it"},
-    Gesture{"right click", "show what can be done with what is under the mouse"},
+    Gesture{"right click", "show the actions for the item under the mouse"},
 };
 
 }  // namespace

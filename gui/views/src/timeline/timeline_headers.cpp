@@ -61,7 +61,7 @@ void TimelineView::describe_selection() {
   std::string text = format("{}, {}, {}", run.text(span.name), name_of(span.kind), duration_text(span.time.length()));
   if (const Track* const track = model_->tracks().of_lane(span.lane, run))
     text += format("; {}", model_->spoken(*track));
-  if (!box_of(*session_.selection())) text += "; its row is not drawn";
+  if (!box_of(*session_.selection())) text += "; the row of the event is not drawn";
   setAccessibleDescription(QString::fromStdString(text));
 }
 

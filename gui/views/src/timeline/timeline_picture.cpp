@@ -34,7 +34,7 @@ QString TimelineView::words_without_rows() const {
   if (session_.run() != nullptr) return tr("Preparing the timeline...");
   if (session_.state() == LoadState::reading)
     return tr("Reading... %1 %").arg(static_cast<int>(std::lround(100 * state_->read)));
-  return tr("Drop a recording here, or open one in the menu File.");
+  return tr("Drop a recording here, or open one from the File menu.");
 }
 
 Scene TimelineView::scene() const {

@@ -51,7 +51,7 @@ class Legend {
     head(legend_text("By lateness of the rank in the step"));
     row(colour_of_lateness(-0.2F), false, legend_text("faster than the median rank by a fifth of a step or more"));
     row(colour_of_lateness(0), false, legend_text("same as the median rank"));
-    row(colour_of_lateness(0.2F), false, legend_text("slower by a fifth of a step or more"));
+    row(colour_of_lateness(0.2F), false, legend_text("slower than the median rank by a fifth of a step or more"));
     head(legend_text("By name"));
     row(colour_of_place(0), false, legend_text("each of the twelve names that take the most time has its own colour"));
     row(colour_of_name("other"), false, legend_text("all other names share paler colours"));

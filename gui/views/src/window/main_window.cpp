@@ -48,7 +48,7 @@ const QString docks_key = QStringLiteral("window/docks");
 Result<std::vector<RankId>> ranks_of(const Run* run, std::string_view text) {
   RS_TRY(auto chosen, ranks_from(text, "ranks"));
   if (chosen.empty()) return chosen;
-  if (run == nullptr) return fail(ErrorKind::usage, "ranks: nothing is open");
+  if (run == nullptr) return fail(ErrorKind::usage, "ranks: open a recording first");
   RS_TRY_VOID(analyzer::check_ranks(*run, chosen, "ranks"));
   return chosen;
 }

@@ -123,7 +123,8 @@ void ViewKeeper::save() {
   if (session_.run() == nullptr || file_.empty()) return;
   if (!readable_)
     return place_.warn(
-        tr("%1 could not be used and is not overwritten; start with --session FILE to save this view elsewhere.")
+        tr("%1 could not be used and is not overwritten; start the viewer with --session FILE to save this view "
+           "elsewhere.")
             .arg(qt_text(file_.string())));
   if (const auto written = write_view(file_, state()); !written)
     return place_.warn(QString::fromStdString(written.error().message));

@@ -58,7 +58,7 @@ TEST(LivePreview, SaysWhatItCannotTell) {
   view.elsewhere = 2;
   view.behind_bytes = 2'500'000;
   EXPECT_EQ(note_of(view).toStdString(),
-            "2 recorders on other hosts: the preview does not show what is recorded there. The preview still has "
+            "2 recorders on other hosts: the preview does not show events from those hosts. The preview still has "
             "2.5 MB to read.");
 }
 

@@ -101,7 +101,7 @@ TEST(RecordForm, SaysWhatIsWrongBesideTheField) {
   EXPECT_EQ(problem(form, RecordField::command), "");
   form.command = QStringLiteral("N=4 python x.py");
   EXPECT_EQ(problem(form, RecordField::command),
-            "'N=4' sets a variable, which only a shell does; run the line in a shell, or start it with env.");
+            "'N=4' sets a variable, which only a shell can do; run the line in a shell, or put env before it.");
   form.window = QStringLiteral("10,2,0,1");
   EXPECT_TRUE(problem(form, RecordField::window).starts_with("Write wait,warmup,active,repeat"));
   form.more = QStringLiteral("--out other");

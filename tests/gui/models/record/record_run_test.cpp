@@ -88,7 +88,7 @@ TEST_F(Recorded, ABadEndIsASentence) {
   EXPECT_EQ(sentence(makes_recording + "; exit 139"), "The command was ended by SIGSEGV.");
   EXPECT_EQ(sentence("exit 125"), "The command ended, but its recording is incomplete; the log says why.");
   EXPECT_EQ(sentence("kill -9 $$"),
-            "rankscope itself was ended by SIGKILL; `rankscope doctor` lists recordings that were not gathered.");
+            "rankscope itself was ended by SIGKILL; `rankscope doctor` shows how to recover the recording.");
 }
 
 TEST_F(Recorded, AProgramThatCannotBeStartedIsSaid) {

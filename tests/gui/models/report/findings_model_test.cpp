@@ -94,7 +94,7 @@ TEST(FindingsModel, NothingFoundIsNotSaidWhereItCannotBeTold) {
   session.show(*run_from_text("@quality segment_cut 1\n0 compute 0 100 gemm\n"));
   ASSERT_TRUE(testing::becomes_ready(session));
   const QString said = model.why_empty() + model.note();
-  EXPECT_TRUE(said.contains(QStringLiteral("what happened after the cut is not judged"))) << said.toStdString();
+  EXPECT_TRUE(said.contains(QStringLiteral("the time after the cut is not judged"))) << said.toStdString();
   EXPECT_TRUE(said.contains(QStringLiteral("Cannot tell which rank is slow or how long a step takes")))
       << said.toStdString();
   EXPECT_FALSE(said.contains(QStringLiteral("No problem was found.")));

@@ -90,7 +90,7 @@ TEST(CompareWindow, WhatMakesTheFigureUnsureStandsAboveIt) {
   EXPECT_LT(doubts->geometry().top(), verdict->geometry().top());
   EXPECT_TRUE(doubts->text().startsWith(QStringLiteral("These are not runs of the same job: ")))
       << doubts->text().toStdString();
-  EXPECT_TRUE(doubts->text().contains(QStringLiteral("With one run per side, a change cannot be told apart")));
+  EXPECT_TRUE(doubts->text().contains(QStringLiteral("Only two runs are compared, so a change cannot be told apart")));
 }
 
 TEST(CompareWindow, AClickOnARowGoesToBothPlaces) {

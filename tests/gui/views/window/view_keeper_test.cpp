@@ -132,7 +132,7 @@ TEST(ViewKeeper, OpensTheRecordingWhereTheFileIsBrokenAndLeavesThatAlone) {
   EXPECT_EQ(opened.session.run()->ranks().size(), 4U);
   opened.arrange();
   Q_EMIT opened.timeline().viewSaveRequested();
-  EXPECT_THAT(opened.banner(), ::testing::HasSubstr("is not overwritten; start with --session FILE"));
+  EXPECT_THAT(opened.banner(), ::testing::HasSubstr("is not overwritten; start the viewer with --session FILE"));
   opened.window.close();
   EXPECT_EQ(testing::read_file(copied.view), "{\"schema\": \"rankscope.view/7\"}");
 }
