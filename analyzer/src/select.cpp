@@ -26,7 +26,7 @@ void widen(std::optional<TimeRange>& range, TimeRange by) {
 Result<Windows> windows_of_steps(const Run& run, const StepRange& wanted) {
   const auto found = find_steps(run, ClockTrust{run}, {});
   if (!found.section)
-    return fail(ErrorKind::usage, format("--steps: the recording has no steps: {}", found.section.error().why));
+    return fail(ErrorKind::usage, format("--steps cannot be used with this recording: {}", found.section.error().why));
   Windows windows;
   for (const StepWindow& step : found.section->windows) {
     if (step.index < wanted.first || step.index > wanted.second) continue;

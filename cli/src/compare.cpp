@@ -23,7 +23,8 @@ Action declare_compare(CLI::App& app, const Words&) {
   const auto runs = std::make_shared<TwoRuns>();
   runs->label_a = "A";
   runs->label_b = "B";
-  app.add_option("A", runs->a, "the run to compare B with: a recording, a trace file or a folder of traces")
+  app.add_option("A", runs->a,
+                 "the baseline, with which B is compared: a recording, a trace file or a folder of traces")
       ->required();
   app.add_option("B", runs->b, "the run to examine")->required();
   add_comparison(app, *runs);

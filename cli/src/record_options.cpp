@@ -73,12 +73,12 @@ void add_limits(CLI::App& app, RecordOptions& options) {
          "events, at most 32GiB)")
       ->check(not_empty);
   app.add_option("--duration", options.duration_s,
-                 "stop recording after this many seconds, while the command continues; 0 for never")
+                 "stop recording after this many seconds; the command itself keeps running; 0 for never")
       ->capture_default_str()
       ->check(within<double>({}));
   app.add_option("--hang-after", options.hang_after_s,
                  "if no rank records an event for this many seconds, print and record which rank stopped first "
-                 "(docs/hang.md), while the command continues; 0 for never")
+                 "(docs/hang.md); the command itself keeps running; 0 for never")
       ->capture_default_str()
       ->check(within<double>({}));
   app.add_option("--on-hang", options.on_hang, "with --hang-after: also run this shell command then")->check(not_empty);

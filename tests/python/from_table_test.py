@@ -59,7 +59,7 @@ class FromTable(unittest.TestCase):
                 ("row 0: kind 'bake' is unknown", {"kind": ["bake", "comm", "forward", "comm"]}),
                 ("all three must be in the same unit", {"end": [1.0, 4.0, 3.0, 4000.0]}),
                 ("neither encloses the other", {"duration": [1.5, 3.0, 3.0, 1.0], "lane": ["main"] * 4}),
-                ("must be in one unit", {"duration": [1e-4, 3e-4, 3e-4, 1e-4]}),
+                ("must be in the same unit", {"duration": [1e-4, 3e-4, 3e-4, 1e-4]}),
                 ("all ranks must use one unit", {"start": [0.0, 1.0, 0.0, 3000.0], "duration": [1.0, 3.0, 3000.0, 1000.0]}),
                 ("is not a member of group 'dp'", {"groups": {"dp": [1, 2]}}),
                 ("the events of rank 1 fill only", {"start": [0.0, 1.0, 0.0, 9.0], "duration": [1.0, 3.0, 1e-4, 1e-4]}),
@@ -81,7 +81,7 @@ class FromTable(unittest.TestCase):
                 ("time_unit must be one of", {"time_unit": "min"}),
                 ("'rang' is not a known column", {"columns": {"rang": "rank"}}),
                 ("the table has no column 'r'", {"columns": {"rank": "r"}}),
-                ("must be of pandas, polars, pyarrow or DuckDB", {"table": 3})):
+                ("must be from pandas, polars, pyarrow or DuckDB", {"table": 3})):
             with self.subTest(words):
                 with self.assertRaises(rankscope.UsageError) as caught:
                     run_of(**wrong)
@@ -105,7 +105,7 @@ class FromTable(unittest.TestCase):
         nested = {"rank": [0] * 42, "name": ["a"] * 42, "lane": [f"l{i}" for i in range(42)], "start": [0] * 41 + [10**6], "duration": [20] * 42}
         with self.assertRaises(rankscope.UsageError) as caught:
             run_of(nested)
-        self.assertIn("must be in one unit", str(caught.exception))
+        self.assertIn("must be in the same unit", str(caught.exception))
 
     def test_a_stage_may_be_any_text(self):
         run = run_of({**SMALL, "stage": ["encoder left = 1"] * 2 + ["b"] * 2})

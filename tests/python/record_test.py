@@ -71,7 +71,7 @@ class Record(unittest.TestCase):
             recorder.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n')
             recorder.chmod(0o755)
             done = self.start(folder, RANKSCOPE_PROGRAM=str(recorder))
-            self.assertIn("it is not recorded", done.stderr)
+            self.assertIn("does not record it", done.stderr)
             self.assertEqual(done.stdout.split(), ["begins", "begins"])
             program = pathlib.Path(folder, "train.py")
             program.write_text(PROGRAM.replace("sys.argv[1])", "sys.argv[1], '--or-run')"))

@@ -256,7 +256,7 @@ class Runs(unittest.TestCase):
     def test_a_library_of_another_version_is_refused(self):
         done = subprocess.run([sys.executable, "-c", "import rankscope; rankscope.open('x')"], capture_output=True, text=True,
                               env={**os.environ, "RANKSCOPE_LIBRARY": os.environ.get("RANKSCOPE_INJECT_LIB", "/lib/x86_64-linux-gnu/libm.so.6")})
-        self.assertIn("another version of rankscope", done.stderr)
+        self.assertIn("a different version of rankscope", done.stderr)
 
     def test_the_version_is_that_of_the_program(self):
         self.assertEqual(f"rankscope {rankscope.__version__}\n", printed("--version")[1])
