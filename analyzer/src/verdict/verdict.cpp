@@ -82,11 +82,14 @@ std::string size_sentence(const Report& report, const Straggler& row) {
   return sentence + "." + why_more_text(row, while_slow ? row.gain_ns_while_slow : row.gain_ns_per_step);
 }
 
-Tone tone_of(FindingSeverity severity) { return severity >= FindingSeverity::major ? Tone::bad : Tone::warning; }
+Tone tone_of_verdict(FindingSeverity severity) {
+  return severity >= FindingSeverity::major ? Tone::bad : Tone::warning;
+}
 
 Verdict on_stragglers(const Report& report) {
   const auto& rows = report.stragglers->rows;
-  Verdict verdict{tone_of(rows.front().severity), sentence_on(rows.front()), {size_sentence(report, rows.front())}};
+  Verdict verdict{
+      tone_of_verdict(rows.front().severity), sentence_on(rows.front()), {size_sentence(report, rows.front())}};
   if (std::string code = code_sentence(rows.front()); !code.empty()) verdict.more.push_back(std::move(code));
   for (std::size_t i = 1; i < std::min<std::size_t>(rows.size(), 3); ++i) verdict.more.push_back(sentence_on(rows[i]));
   if (rows.size() == 4) verdict.more.emplace_back("1 more slow rank is listed below.");
@@ -217,7 +220,7 @@ std::string of_the_recorded(const Report& report, std::span<const Finding* const
 /// Led by the worst finding.
 Verdict on_findings(const Report& report, std::span<const Finding* const> findings) {
   const Finding& worst = *findings.front();
-  Verdict verdict{tone_of(worst.severity), sentence(worst.title), {}};
+  Verdict verdict{tone_of_verdict(worst.severity), sentence(worst.title), {}};
   std::string more;
   if (is_missing_ranks(worst)) {
     more = of_the_recorded(report, findings.subspan(1));

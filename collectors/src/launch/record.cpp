@@ -270,6 +270,19 @@ std::string warn(const RecordOptions& options, const InjectSettings& settings, c
   return unseen;
 }
 
+/// What the summary says beside its figures.
+std::vector<std::string> notes_on(const CommandEnvironment& environment, const Keeper& keeper, const Toggle& toggle,
+                                  const RecordOptions& options) {
+  std::vector<std::string> notes = environment.warnings;
+  if (std::string problem = keeper.problem(); !problem.empty()) notes.push_back(std::move(problem));
+  if (toggle.signal != 0 && !toggle.was_on)
+    notes.push_back(
+        format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "
+               "command runs",
+               options.toggle));
+  return notes;
+}
+
 /// An error means that the command was not started.
 Result<RecordOutcome> record_command(const RecordOptions& options, InjectSettings settings) {
   const SizeSignalIgnored size_signal;
@@ -323,13 +336,7 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
                                              options.talk)};
   if (hangs) hangs->stop();
   keeper.finish();
-  outcome.summary.notes = environment.warnings;
-  if (std::string problem = keeper.problem(); !problem.empty()) outcome.summary.notes.push_back(std::move(problem));
-  if (toggle.signal != 0 && !toggle.was_on)
-    outcome.summary.notes.push_back(
-        format("--toggle {0}: SIG{0} was never received, so no events were recorded; send it to rankscope while the "
-               "command runs",
-               options.toggle));
+  outcome.summary.notes = notes_on(environment, keeper, toggle, options);
   std::vector<ProcessEnd> ends = end_watch.finish();
   return finish(options,
                 {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(),

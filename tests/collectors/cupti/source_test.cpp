@@ -259,7 +259,7 @@ TEST(Cupti, VersionsWithKnownFaultsAreRefusedWithASentence) {
     return recorded.run ? std::string{told(*recorded.run, "cupti_problem")} : recorded.why;
   };
   EXPECT_THAT(why("21"), HasSubstr("older than the one in CUDA 12.4"));
-  EXPECT_THAT(why("130000"), HasSubstr("use that of CUDA 13.0 Update 1"));
+  EXPECT_THAT(why("130000"), HasSubstr("use CUDA 13.0 Update 1"));
   EXPECT_THAT(why("140000"), HasSubstr("use a newer rankscope"));
 }
 

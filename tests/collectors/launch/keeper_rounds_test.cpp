@@ -18,7 +18,7 @@ namespace rankscope::collectors {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::TemporaryFolder;
+using ::rankscope::testing::TemporaryFolder;
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 

@@ -124,7 +124,7 @@ TEST(PmSampling, VersionsThatReadAnotherGpuAreRefused) {
   EXPECT_EQ(recorded.status, 0);
   ASSERT_TRUE(recorded.run) << recorded.why;
   EXPECT_THAT(std::string{told(*recorded.run, "pm_problem")},
-              AllOf(HasSubstr("needs CUDA 12.8 or later (this is CUPTI 24)"), HasSubstr("another GPU")));
+              AllOf(HasSubstr("needs CUDA 12.8 or later (this is CUPTI 24)"), HasSubstr("the wrong GPU")));
   EXPECT_EQ(lost(*recorded.run, Counter::sources_failed), 1U);
 }
 

@@ -83,7 +83,8 @@ int run_rank(const Job& job, int rank, Meeting& meeting, double begin) {
   }
 }
 
-int number(const char* text) { return std::atoi(text); }
+int number(const char* text) { return static_cast<int>(std::strtol(text, nullptr, 10)); }
+double seconds(const char* text) { return std::strtod(text, nullptr); }
 
 }  // namespace
 
@@ -94,12 +95,12 @@ int main(int count, char** words) {
     return 2;
   }
   const Job job{.ranks = number(words[1]),
-                .seconds = std::atof(words[2]),
+                .seconds = seconds(words[2]),
                 .events_per_second = number(words[3]),
                 .slow_rank = number(words[4]),
-                .slow_seconds = std::atof(words[5]),
+                .slow_seconds = seconds(words[5]),
                 .hanging_rank = number(words[6]),
-                .hang_seconds = std::atof(words[7])};
+                .hang_seconds = seconds(words[7])};
   void* const shared = mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 1;
   auto& meeting = *new (shared) Meeting{};

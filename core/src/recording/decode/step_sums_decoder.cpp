@@ -18,15 +18,12 @@ bool SegmentDecoder::is_left_out(const Record& record) {
     case RecordType::range_start:
       is_unfinished = unfinished_.ranges.contains(record.word(1));
       break;
-    case RecordType::mark:
-      break;
     case RecordType::comm_enqueued:
-      is_unfinished = unfinished_.operations.contains(record.word(1));
-      break;
     case RecordType::comm_started:
     case RecordType::comm_returned:
       is_unfinished = unfinished_.operations.contains(record.word(1));
       break;
+    case RecordType::mark:
     case RecordType::comm_finished:
     case RecordType::range_end:
       break;

@@ -7,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -287,6 +289,31 @@ void end_with_the_last_thread() {
   pthread_exit(nullptr);
 }
 
+struct Scene {
+  std::string_view name;
+  void (*play)(const Gpu& gpu);
+};
+constexpr std::array scenes{
+    Scene{"all", play_all},
+    Scene{"threads", play_threads},
+    Scene{"death", play_death},
+    Scene{"busy death", play_busy_death},
+    Scene{"taken over", play_taken_over},
+    Scene{"idle", play_idle},
+    Scene{"dense", play_dense},
+    Scene{"fork", play_fork},
+    Scene{"fork in flush", play_fork_in_flush},
+    Scene{"bad", play_bad_records},
+    Scene{"steps", play_steps},
+    Scene{"events", play_events},
+    Scene{"graph", play_graph},
+    Scene{"profiled", play_profiled},
+    Scene{"profiled late", play_profiled_late},
+    Scene{"polls", play_polls},
+    Scene{"rests", play_rests},
+    Scene{"switched", play_switched},
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -313,38 +340,22 @@ int main(int argc, char** argv) {
   }
   if (scene == "details") rankscope::annotate::metadata("details_recorded", "shapes");
   if (play_strict(scene, gpu)) return 0;
-  if (scene == "all") play_all(gpu);
+  for (const Scene& one : scenes)
+    if (one.name == scene) one.play(gpu);
   if (scene == "many") play_many(gpu, 60'000);
   if (scene == "some") play_many(gpu, 100);
-  if (scene == "threads") play_threads(gpu);
-  if (scene == "death") play_death(gpu);
-  if (scene == "busy death") play_busy_death(gpu);
-  if (scene == "taken over") play_taken_over(gpu);
-  if (scene == "idle") play_idle(gpu);
   if (scene == "late device") {
     wait_until([&] { return gpu.is_enabled(devices); }, "devices are not asked for again");
     gpu.push(make_device(gpu.version, 0, "NVIDIA Stand-in"));
   }
   if (scene == "no device") wait_until([&] { return gpu.flushes() > 12; }, "nobody flushes");
-  if (scene == "dense") play_dense(gpu);
   if (scene == "dense without end")
     require(launch_densely(gpu, std::chrono::seconds{4}), "calls are left out without a limit");
   if (scene == "came second") {  // once the buffer that the other profiler began has been handed back
     wait_until([&] { return gpu.flushes() > 1; }, "nobody flushes");
     play_many(gpu, 60'000);
   }
-  if (scene == "fork") play_fork(gpu);
-  if (scene == "fork in flush") play_fork_in_flush(gpu);
-  if (scene == "bad") play_bad_records(gpu);
-  if (scene == "steps") play_steps(gpu);
-  if (scene == "events") play_events(gpu);
-  if (scene == "graph") play_graph(gpu);
-  if (scene == "profiled") play_profiled(gpu);
   if (scene == "replay") require(gpu.replay(), "the dump could not be replayed");
-  if (scene == "profiled late") play_profiled_late(gpu);
-  if (scene == "polls") play_polls(gpu);
-  if (scene == "rests") play_rests(gpu);
-  if (scene == "switched") play_switched(gpu);
   if (scene == "fuzz") return play_fuzz({gpu.version, gpu.now, gpu.hand_over});
   if (scene == "outlives") return play_outlives(gpu), 0;
   if (scene == "rests") return 0;
