@@ -11,7 +11,7 @@
 namespace rankscope::analyzer::nsys {
 namespace {
 
-// CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind as Nsight Systems numbers them (nsys.md 4), in Kineto's words.
+// CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind as Nsight Systems numbers them, in Kineto's words.
 constexpr std::array<std::string_view, 14> copy_words{"Unknown", "HtoD",     "DtoH",     "HtoA",    "AtoH",
                                                       "AtoA",    "AtoD",     "DtoA",     "DtoD",    "HtoH",
                                                       "PtoP",    "UVM HtoD", "UVM DtoH", "UVM DtoD"};

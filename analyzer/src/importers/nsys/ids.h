@@ -1,4 +1,4 @@
-// Nsight Systems' serialized ids: machine, process and thread in one number (nsys.md 3).
+// Nsight Systems' serialized ids: machine, process and thread in one number.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ class Domains {
 
   /// None for the default domain; "domain 3" where the export lacks the name.
   [[nodiscard]] StringId name(ProcessKey process, std::int64_t domain);
-  /// True if the domain is NCCL's; a cut export may lack its name (nsys.md 5).
+  /// True if the domain is NCCL's; a cut export may lack its name.
   [[nodiscard]] bool is_nccl(ProcessKey process, std::int64_t domain) const;
   /// The name of a category, or nothing if it has none.
   [[nodiscard]] std::optional<StringId> category(ProcessKey process, std::int64_t domain, std::int64_t id) const;

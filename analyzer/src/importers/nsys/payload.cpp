@@ -7,7 +7,7 @@
 namespace rankscope::analyzer::nsys {
 namespace {
 
-// Nsight's header, little endian: u32 domain, u32, u32 schema, u32, u64 payload size, u64 total size (nsys.md 5).
+// Nsight's header, little endian: u32 domain, u32, u32 schema, u32, u64 payload size, u64 total size.
 constexpr std::size_t domain_at = 0;
 constexpr std::size_t schema_at = 8;
 constexpr std::size_t size_at = 16;

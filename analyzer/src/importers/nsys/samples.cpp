@@ -7,7 +7,7 @@
 namespace rankscope::analyzer::nsys {
 namespace {
 
-bool is_device_memory(std::int64_t kind) { return kind == 2 || kind == 5; }  // device, device static (nsys.md 4)
+bool is_device_memory(std::int64_t kind) { return kind == 2 || kind == 5; }  // device, device static
 
 /// Allocations of one export.
 class MemoryUsage {

@@ -9,7 +9,7 @@
 
 namespace rankscope::analyzer::nsys {
 
-/// Clock and origin of one session (nsys.md 2).
+/// Clock and origin of one session.
 struct Session {
   std::string host{};
   std::string schema{};                         ///< "3.25.0"; empty: not told
@@ -33,7 +33,7 @@ struct Session {
 [[nodiscard]] Result<void> read_devices(const Database& database, Timeline& timeline);
 /// Warnings and errors of the recording tool, as metadata of the run.
 [[nodiscard]] Result<void> read_diagnostics(const Database& database, RunBuilder& builder);
-/// How many values of the export are left out because they can hold secrets or belong to a person (nsys.md 8).
+/// How many values of the export are left out because they can hold secrets or belong to a person.
 [[nodiscard]] Result<std::uint64_t> count_secrets(const Database& database);
 /// What would be missing silently: columns that this export lacks, tables that are not read.
 void note_absences(const Database& database, RunBuilder& builder);
