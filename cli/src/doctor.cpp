@@ -127,8 +127,8 @@ std::string rest_lines(const collectors::LeftSpool& left) {
                                              : format("its segments are already in {}", left.out.string());
   const std::string note = format("note {:<20} {}: {}\n", "left-over folder", left.path.string(), why);
   if (left.written > 0)
-    return note + advice("wait:  ", format("until {} that may still record into it {}",
-                                           counted(left.written, "process"), left.written == 1 ? "ends" : "end"));
+    return note + advice("wait:  ", format("until the end of {}, which may still record into this folder",
+                                           counted(left.written, "process")));
   return note + advice("remove:", "rankscope record --recover " + left.path.string());
 }
 

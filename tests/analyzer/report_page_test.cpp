@@ -149,7 +149,7 @@ TEST(RenderHtml, ThePageOfManyRanksAndStepsStaysBelowTwoMegabytes) {
   const auto page = page_of(report);
   EXPECT_LT(page.size(), 2'000'000U);
   EXPECT_THAT(page,
-              HasSubstr("Shown: the 32 of 512 ranks that are slow or whose own times differ most from the median"));
+              HasSubstr("Shown: 32 of 512 ranks (slow ranks, and those whose own times differ most from the median)"));
 }
 
 TEST(RenderHtml, AStepThatIsNotCountedIsDrawnApartAndSaid) {
@@ -217,7 +217,7 @@ TEST(RenderHtml, RanksThatTheMapsLeaveOutAreCountedWithTheWayToThem) {
   EXPECT_THAT(
       maps,
       HasSubstr(
-          "Shown: the 32 of 40 ranks that are slow or whose own times differ most from the median; a page made with "
+          "Shown: 32 of 40 ranks (slow ranks, and those whose own times differ most from the median); a page made with "
           "--ranks shows others."));
 }
 

@@ -67,7 +67,8 @@ std::string note_of(const UnpairedCalls& calls, const Pairing& pairing, std::siz
   const PairEvidence& evidence = pairing.evidence;
   return format(
       "The recording does not say which send belongs to which receive. {} of {} sends and receives were matched by "
-      "their times: no receive ends before its send starts. Of the {} receives that were already waiting when their "
+      "their times, so that no receive ends before its send starts. Of the {} receives that were already waiting when "
+      "their "
       "send started, {} ended within {} of that start. About {:.1f} % of these matches are expected to be due to "
       "chance.",
       paired, calls.all, evidence.waited, evidence.near, evidence.limit,

@@ -141,7 +141,8 @@ void judge(const Fit& fit, std::span<const Point> points, std::size_t outliers, 
                                    100 * static_cast<double>(outliers) / count));
   }
   if (fit.refused_rate != 0)
-    add_doubt(result.doubt, format("a drift of {:.0f} ppm is not plausible", 1e6 * fit.refused_rate));
+    add_doubt(result.doubt,
+              format("the measured drift of {:.0f} ppm is not plausible and was not used", 1e6 * fit.refused_rate));
   if (result.sigma_ns > low_quality_ns)
     add_doubt(result.doubt,
               format("the offsets measured in single operations scatter by {:.0f} µs", result.sigma_ns / 1000));

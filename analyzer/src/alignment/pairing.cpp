@@ -77,12 +77,13 @@ class PairSearch {
     const PairEvidence evidence = evidence_for(*pairs);
     if (evidence.near < least_near || one_near_of * evidence.near < evidence.waited)
       return nothing(
-          format("of the {} receives that were already waiting when their send started, only {} ended within {} of "
-                 "that start",
-                 evidence.waited, evidence.near, limit_.text));
+          format("in the best assignment found, only {} of the {} receives that were already waiting when their send "
+                 "started ended within {} of that start",
+                 evidence.near, evidence.waited, limit_.text));
     if (evidence.by_chance > most_near_by_chance * static_cast<double>(evidence.near))
       return nothing(format(
-          "chance could explain more than a tenth of the {} receives that ended within {} of the start of their send",
+          "in the best assignment found, chance could explain more than a tenth of the {} receives that ended within "
+          "{} of the start of their send",
           evidence.near, limit_.text));
     return {std::move(*pairs), evidence, {}};
   }

@@ -80,7 +80,7 @@ std::string tensor_note(const KernelsSection& section) {
   const auto shares = apportioned(std::array{ns(TensorCores::yes), ns(TensorCores::no), ns(TensorCores::unknown)}, 100);
   return format(
       "Tensor cores, judged by kernel names: {} % of the time of matrix products and convolutions is spent in kernels "
-      "that use them, {} % in kernels that do not, and {} % in kernels for which this is not known.",
+      "that use tensor cores, {} % in kernels that do not, and {} % in kernels for which this is not known.",
       shares[0], shares[1], shares[2]);
 }
 

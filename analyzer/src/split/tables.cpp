@@ -99,7 +99,7 @@ RankRows rows_to_show(const Report& report, std::size_t limit) {
 }
 
 std::string shown_rows_text(std::size_t shown, std::size_t all) {
-  return format("the {} of {} ranks that are slow or whose own times differ most from the median", shown, all);
+  return format("{} of {} ranks (slow ranks, and those whose own times differ most from the median)", shown, all);
 }
 
 Table share_table(const RankRows& rows) {

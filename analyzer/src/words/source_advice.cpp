@@ -103,7 +103,7 @@ constexpr std::array advice_table{
         Wanted::collectives,
         "Record more than one rank. Collectives are recorded if they run in PyTorch's groups on Gloo, or if "
         "NCCL's profiler interface, the reference trainer or the annotation API reports them.",
-        "Give the files of all ranks.",
+        "Pass the files of all ranks to rankscope.",
         "Profile all ranks with --trace=cuda,nvtx (NCCL marks its calls as NVTX ranges), export each with nsys "
         "export --type sqlite --include-blobs=true, and give all the exports."},
     WantedAdvice{Wanted::groups_of_nccl, "", "Use PyTorch 2.4 or later: it records the group of each NCCL collective.",

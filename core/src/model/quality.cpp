@@ -170,8 +170,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The CUDA profiler or NCCL delivered records of unknown kinds or lengths; these were left out. Use a newer "
      "rankscope."},
     {sources_failed, "sources_failed", error,
-     "Some requested sources could not record. `rankscope record` printed the reason when it ended; it is also in the "
-     "metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
+     "Some requested sources could not be recorded. `rankscope record` printed the reason when it ended; the reason is "
+     "also in the metadata of the processes (cupti_problem, nvml_problem, pm_problem)."},
     {comm_times_unknown, "comm_times_unknown", info,
      "For NCCL's collectives, only the times at which they were enqueued were recorded, not the times at which they "
      "ran, so these collectives are not part of the breakdown of a rank's time. Record kernels, too (include cupti in "
