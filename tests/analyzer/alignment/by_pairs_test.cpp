@@ -127,8 +127,10 @@ TEST(PairsFoundByTimes, AreNotConcludedIfARankIsMissing) {
   }
   const TimeMatching found = match_pairs(*run_of(text));
   EXPECT_EQ(found.run, nullptr);
-  EXPECT_THAT(found.note, AllOf(HasSubstr("the times of these calls do not show this either: of the "),
-                                HasSubstr("only 0 ended within 100 µs of that start")));
+  EXPECT_THAT(found.note,
+              AllOf(HasSubstr("the times of these calls do not show this either: in the best assignment found, "
+                              "only 0 of the "),
+                    HasSubstr("ended within 100 µs of that start")));
   text.replace(text.find("@run "), 5, "@run world_size=4 ");
   EXPECT_THAT(match_pairs(*run_of(text)).note, HasSubstr("only 3 of 4 ranks were recorded"));
 }

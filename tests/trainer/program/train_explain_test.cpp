@@ -50,8 +50,8 @@ Predicted predicted(const std::string& options) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_THAT(result.err, Not(HasSubstr("step")));
   Predicted found;
-  if (const auto at = result.out.find("what rank "); at != std::string::npos)
-    found.rank = std::stoi(result.out.substr(at + 10));
+  if (const auto at = result.out.find("needs of rank "); at != std::string::npos)
+    found.rank = std::stoi(result.out.substr(at + 14));
   std::istringstream lines{result.out};
   std::string head;
   for (std::string line; std::getline(lines, line);) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,10 +29,11 @@ class Copying {
   Copying(int file, std::span<std::byte> to) : file_(file), to_(to) {}
 
   /// Chunks that a recorder gives up vanish while they are copied: then it begins again, and copies only what changed.
+  /// So it does if a thread went on in another chunk: the recorder lists what it gave up behind the sums of the steps.
   [[nodiscard]] bool copy() {
     constexpr int most_walks = 10;
     Walk ended = Walk::moved;
-    for (int count = 0; count < most_walks && ended == Walk::moved; ++count) ended = walk();
+    for (int count = 0; count < most_walks && (ended == Walk::moved || has_torn_thread()); ++count) ended = walk();
     return ended == Walk::moved ? copy_rest(0) : ended == Walk::complete;
   }
 
@@ -42,15 +45,34 @@ class Copying {
     if (!read_fully(file_, 0, to_.first(page))) return Walk::unreadable;
     const auto fixed = read_fixed(to_.first(page));
     std::size_t offset = fixed ? fixed->header_bytes : 0;
+    threads_.clear();
     while (offset + chunk_header_bytes <= to_.size()) {
       RawChunk header{};
       if (!read_fully(file_, offset, std::as_writable_bytes(std::span{&header, 1}))) return Walk::unreadable;
       if (!plausible(header)) return copy_rest(offset) ? Walk::complete : Walk::unreadable;
       const Walk copied = copy_chunk(offset, header);
       if (copied != Walk::complete) return copied;
+      note(header);
       offset += chunk_header_bytes + header.capacity;
     }
     return Walk::complete;
+  }
+
+  struct Sequences {
+    std::uint32_t latest = 0;
+    std::optional<std::uint32_t> open;  // the first one that was not sealed
+  };
+
+  void note(const RawChunk& header) {
+    if (header.thread == free_thread) return;
+    Sequences& of = threads_[header.thread];
+    of.latest = std::max(of.latest, header.sequence);
+    if (!is_sealed(header)) of.open = std::min(of.open.value_or(header.sequence), header.sequence);
+  }
+
+  [[nodiscard]] bool has_torn_thread() const {
+    return std::ranges::any_of(
+        threads_, [](const auto& one) { return one.second.open.has_value() && *one.second.open < one.second.latest; });
   }
 
   /// The header is read once more behind the payload: it is there until the payload is not.
@@ -85,6 +107,7 @@ class Copying {
 
   int file_;
   std::span<std::byte> to_;
+  std::map<std::uint32_t, Sequences> threads_;
 };
 
 /// Behind which chunk of a thread others are missing that were not thinned out.
