@@ -15,7 +15,7 @@ set(RANKSCOPE_COLD analyzer/src/efficiency analyzer/src/facts analyzer/src/findi
   collectors/src/settings)
 foreach(folder IN LISTS RANKSCOPE_COLD)
   if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
-    message(FATAL_ERROR "RANKSCOPE_COLD in cmake/RankscopeUnity.cmake: there is no folder ${folder}")
+    message(FATAL_ERROR "RANKSCOPE_COLD in cmake/RankscopeUnity.cmake: folder ${folder} does not exist")
   endif()
 endforeach()
 set(rankscope_cold_options "")

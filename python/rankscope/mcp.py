@@ -19,7 +19,7 @@ PROTOCOLS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _LONGEST_REQUEST = 1 << 20
 _MOST_IN_A_BATCH = 50
 _INSTRUCTIONS = ("Call open first, then verdict. Every answer gives numbers and says how certain they are. \"cannot_tell\" is an answer: it "
-                 "says what to record, and it never means that there is no problem. Times are in nanoseconds unless the name says otherwise.")
+                 "says what to record, and it is never the same as \"no problem found\". Times are in nanoseconds unless the name says otherwise.")
 
 
 class _BadRequest(Exception):
@@ -46,7 +46,7 @@ def _answer(session: Session, method: str, params: dict[str, Any]) -> dict[str, 
 def _call(session: Session, params: dict[str, Any]) -> dict[str, Any]:
     tool = next((tool for tool in TOOLS if tool.name == params.get("name")), None)
     if tool is None:
-        raise _BadRequest(-32602, f"there is no tool {str(params.get('name'))[:100]}; the tools are: {', '.join(tool.name for tool in TOOLS)}")
+        raise _BadRequest(-32602, f"{str(params.get('name'))[:100]!r} is not a tool; the tools are: {', '.join(tool.name for tool in TOOLS)}")
     arguments = params.get("arguments")
     if arguments is not None and not isinstance(arguments, dict):
         raise _BadRequest(-32602, "arguments must be an object")

@@ -109,7 +109,7 @@ class TraceHandler:
         """The run of one window of the profiler, by default the last one. Raises CannotTellError if traces of ranks are missing."""
         number = self._windows if window is None else window
         if not 1 <= number <= self._windows:
-            raise UsageError(f"there is no window {number}; number of windows written so far: {self._windows}")
+            raise UsageError(f"window {number} was not written; number of windows written so far: {self._windows}")
         _, world = self.ranks() if _distributed() is not None else getattr(self, "_last_ranks", self.ranks())
         until = time.monotonic() + self._wait_s
         while (missing := self._missing(number, world)) and time.monotonic() < until:

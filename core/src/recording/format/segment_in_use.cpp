@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::uint16_t first_reused = 5;  // minor version: chunks of older segments are never written to again
 
+bool is_open(const RawChunk& chunk) { return chunk.state == static_cast<std::uint32_t>(ChunkState::open); }
 bool is_sealed(const RawChunk& chunk) { return chunk.state == static_cast<std::uint32_t>(ChunkState::sealed); }
 
 /// Copies chunk by chunk: a file that was thinned out is much longer than what is in it.
@@ -29,7 +31,7 @@ class Copying {
   Copying(int file, std::span<std::byte> to) : file_(file), to_(to) {}
 
   /// Chunks that a recorder gives up vanish while they are copied: then it begins again, and copies only what changed.
-  /// So it does if a thread went on in another chunk: the recorder lists what it gave up behind the sums of the steps.
+  /// So it does after a torn thread: the recorder lists what it gave up behind the sums of the steps.
   [[nodiscard]] bool copy() {
     constexpr int most_walks = 10;
     Walk ended = Walk::moved;
@@ -60,19 +62,20 @@ class Copying {
 
   struct Sequences {
     std::uint32_t latest = 0;
-    std::optional<std::uint32_t> open;  // the first one that was not sealed
+    std::optional<std::uint32_t> open;  // the first one to which the thread still wrote
   };
 
   void note(const RawChunk& header) {
     if (header.thread == free_thread) return;
     Sequences& of = threads_[header.thread];
     of.latest = std::max(of.latest, header.sequence);
-    if (!is_sealed(header)) of.open = std::min(of.open.value_or(header.sequence), header.sequence);
+    if (is_open(header)) of.open = std::min(of.open.value_or(header.sequence), header.sequence);
   }
 
+  /// A thread went on in another chunk between the copies of both, so that the end of the first one is missing.
   [[nodiscard]] bool has_torn_thread() const {
-    return std::ranges::any_of(
-        threads_, [](const auto& one) { return one.second.open.has_value() && *one.second.open < one.second.latest; });
+    return std::ranges::any_of(threads_ | std::views::values,
+                               [](const Sequences& of) { return of.open && *of.open < of.latest; });
   }
 
   /// The header is read once more behind the payload: it is there until the payload is not.

@@ -256,7 +256,7 @@ void Navigator::select_step() {
   const auto* const step = step_at(facts()->report.get(), rank, here());
   if (step == nullptr)
     return Q_EMIT said(rank.is_set() ? tr("Rank %1 has no step at this time.").arg(rank.value)
-                                     : tr("There is no step at this time."));
+                                     : tr("No step was recorded at this time."));
   session_.select_area(area_of_step(*session_.run(), *step));
 }
 

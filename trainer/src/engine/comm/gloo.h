@@ -32,7 +32,8 @@ class Rendezvous {
                                                          Traffic traffic = Traffic::collectives);
 
   /// Call it after the last group was made: waits until all ranks have made theirs. A rank that refuses its options and
-  /// ends would otherwise close connections that others are still making.
+  /// ends would otherwise close connections that others are still making. After the time limit of the run, or if rank 0
+  /// has ended, it returns all the same: the first operation then fails, and says who is gone.
   void wait_for_groups();
 
   /// For the first rank that ends for a reason that others may have, too: how many of those found the same within a
