@@ -322,23 +322,13 @@ class Painter {
     }
   }
 
-  struct Measured {
-    QString text;
-    double width = 0;
-  };
-
   /// All of it, or its two ends; nothing where not even a few letters fit.
   QString fitting(std::string_view text, double room, const QFontMetricsF& metrics) {
-    const auto [at, added] = measured_.try_emplace(text.data());
-    Measured& all = at->second;
-    if (added) {
-      constexpr qsizetype most = 400;
-      all.text = shortened_label(qt_text(text), most);
-      all.width = metrics.horizontalAdvance(all.text);
-    }
-    if (all.width <= room) return all.text;
-    const auto letters = static_cast<qsizetype>(static_cast<double>(all.text.size()) * room / all.width) - 2;
-    return shortened_label(all.text, letters);
+    constexpr qsizetype most = 400;
+    auto at = measured_.find(text.data());
+    if (at == measured_.end())
+      at = measured_.emplace(text.data(), MeasuredLabel{shortened_label(qt_text(text), most), metrics}).first;
+    return at->second.fitting(room);
   }
 
   const Scene& scene_;
@@ -351,7 +341,7 @@ class Painter {
   std::unordered_map<std::int64_t, std::string> step_names_;
   std::unordered_map<std::uint32_t, QRgb> name_colours_;
   std::unordered_map<std::uint32_t, std::string> short_names_;  // by StringId
-  std::unordered_map<const char*, Measured> measured_;          // by the place of the text, which stays where it is
+  std::unordered_map<const char*, MeasuredLabel> measured_;     // by the place of the text, which stays where it is
 };
 
 }  // namespace

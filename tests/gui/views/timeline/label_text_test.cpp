@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <QFont>
+
 namespace rankscope::gui {
 namespace {
 
@@ -13,6 +15,28 @@ TEST(LabelText, KeepsBothEndsOfANameAndMoreOfTheEnd) {
   EXPECT_EQ(shortened_label(name, 15), QStringLiteral("nativ…kward_cuda"));
   EXPECT_EQ(shortened_label(name, 4), QStringLiteral("nati…"));
   EXPECT_EQ(shortened_label(name, 1), QString{});
+}
+
+TEST(LabelText, IsNeverWiderThanItsBarWhateverItsLetters) {
+  const QFontMetricsF metrics{QFont{}};
+  for (const QString& name :
+       {QStringLiteral("iiiiiiiiiiiiiiiiiiiiWWWWWWWWWWWWWWWWWWWW"), QStringLiteral("WWWWWWWWWWWWiiiiiiiiiiiiiiii"),
+        QStringLiteral("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")}) {
+    const MeasuredLabel label{name, metrics};
+    const double whole = metrics.horizontalAdvance(name);
+    for (double room = 0; room < whole; room += 3)
+      EXPECT_LE(metrics.horizontalAdvance(label.fitting(room)), room + 1)
+          << name.toStdString() << " in " << room;  // 1: kerning
+    EXPECT_EQ(label.fitting(whole + 1), name);
+  }
+}
+
+TEST(LabelText, UsesTheRoomThatThereIs) {
+  const QFontMetricsF metrics{QFont{}};
+  const QString name = QStringLiteral("iiiiiiiiiiiiiiiiiiiiWWWWWWWWWWWWWWWWWWWW");
+  const double room = metrics.horizontalAdvance(name) / 2;
+  EXPECT_GT(metrics.horizontalAdvance(MeasuredLabel(name, metrics).fitting(room)),
+            room - 2 * metrics.horizontalAdvance(QLatin1Char{'W'}));
 }
 
 }  // namespace
