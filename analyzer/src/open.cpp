@@ -76,7 +76,8 @@ const ImporterInfo* importer_of(std::string_view head, const fs::path& path) {
 /// "a .rankscope folder, a pack (.tar.zst), a Kineto trace, ..."
 std::string known_formats() {
   std::string known = "a .rankscope folder, a pack (.tar.zst)";
-  for (const ImporterInfo& importer : importers()) known += format(", {}", importer.summary);
+  for (const ImporterInfo& importer : importers())
+    known += format("{} {}", &importer == &importers().back() ? " or" : ",", importer.summary);
   return known;
 }
 

@@ -154,10 +154,9 @@ Result<HangReport> judge_dumps(std::span<const std::filesystem::path> paths, con
   if (job.inputs == 0) {
     const InputTrouble& trouble = job.troubles.front();
     const std::size_t others = job.troubles.size() - 1;
-    return fail(ErrorKind::unreadable, format("{} {}{}", trouble.where, trouble.why,
-                                              others > 1 ? format("; the other {} files cannot be read either", others)
-                                              : others == 1 ? "; the other file cannot be read either"
-                                                            : ""));
+    return fail(ErrorKind::unreadable,
+                format("{} {}{}", trouble.where, trouble.why,
+                       others > 0 ? format("; {} cannot be read either", counted(others, "other file")) : ""));
   }
   return hang::judge(job);
 }

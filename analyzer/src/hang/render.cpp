@@ -142,6 +142,8 @@ std::string hang_clause(const HangRoot& root) {
   const std::string ranks = ranks_text(root.ranks);
   const std::string operation = root.operation ? hang::operation_words(*root.operation) : "an operation";
   const std::size_t count = root.ranks.size();
+  // Otherwise no majority shows which of these ranks are wrong: they also differ from each other.
+  const bool differ_from_peers = count == 1 || root.certainty == HangCertainty::fact;
   switch (root.kind) {
     case HangKind::never_came:
       return format("{} never came to {}", ranks, operation);
@@ -150,15 +152,15 @@ std::string hang_clause(const HangRoot& root) {
                     hang::verb(count, "is", "are"), root.range.empty() ? "" : format(", inside {},", root.range),
                     operation);
     case HangKind::order:
-      return count == 1 ? format("{} called an operation other than {}", ranks, operation)
-                        : format("{} did not all call {}", ranks, operation);
+      return differ_from_peers ? format("{} called an operation other than {}", ranks, operation)
+                               : format("{} did not all call {}", ranks, operation);
     case HangKind::size:
-      return format("{} passed {} to {}", ranks, hang::verb(count, "a different size", "different sizes"), operation);
+      return format("{} passed {} to {}", ranks, differ_from_peers ? "a different size" : "different sizes", operation);
     case HangKind::dtype:
       return format("{} passed {} to {}", ranks,
-                    hang::verb(count, "a different element type", "different element types"), operation);
+                    differ_from_peers ? "a different element type" : "different element types", operation);
     case HangKind::root:
-      return format("{} named {} in {}", ranks, hang::verb(count, "a different root", "different roots"), operation);
+      return format("{} named {} in {}", ranks, differ_from_peers ? "a different root" : "different roots", operation);
     case HangKind::dead:
       return format("{} {}{}{}{}", ranks,
                     root.signal        ? std::string{hang::verb(count, "was killed", "were killed")}

@@ -55,7 +55,7 @@ void add_peers(const Run& run, const Section<StepsSection>& steps, const Section
   for (const PeerClass& peers : peer_classes(run, *steps, *rows))
     if (auto compared = peers_of(peers, section)) section.peers.push_back(std::move(*compared));
   if (section.peers.empty())
-    section.why_no_peers = "in each class of peers, memory peaks are missing or of different kinds";
+    section.why_no_peers = "no class of peers has memory peaks of the same kind on all its ranks";
 }
 
 constexpr const char* nothing_recorded = "no allocations or memory counters were recorded";

@@ -28,7 +28,7 @@ std::string advice_for(const PipelineSection& section) {
     return format("Give {} (rank {}) fewer layers, or find out why rank {} is slow; other ranks wait for it.",
                   stage_of(section), rank, rank);
   if (above.transfer_ns >= above.host_ns)
-    return "Post the receives earlier, so that the data arrive while the rank still computes; place communicating "
+    return "Post the receives earlier, so that the data arrives while the rank still computes; place communicating "
            "stages on devices that are close to each other; or send less data.";
   return format("Find out what the host of rank {} does between two micro-batches: Python, logging, synchronizations.",
                 rank);

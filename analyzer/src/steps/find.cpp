@@ -17,7 +17,8 @@ namespace {
 
 constexpr double warm_up_factor = 1.5;  // metrics.md 1.6
 constexpr double warm_up_share = 0.2;
-constexpr std::size_t most_warm_up_steps = 100;  // a slow first hour of a long job is a problem, not a warm-up
+constexpr std::size_t most_warm_up_steps =
+    100;                                   // a choice: a slow first hour of a long job is a problem, not a warm-up
 constexpr double most_clock_share = 0.05;  // metrics.md 1.4: of a step, that clocks of several hosts may be wrong by
 
 /// May the clocks of the ranks be compared?

@@ -45,8 +45,9 @@ void SegmentDecoder::count_left_out(std::uint64_t ticks) {
 
 void SegmentDecoder::count_thinned() {
   std::uint64_t without_sums = 0;
+  const bool only_samples = is_watched(segment_);  // their largest values are kept
   for (const ThinnedFields& fields : segment_.thinned)
-    (fields.without_sums != 0 ? without_sums : left_out_) += fields.events;
+    (fields.without_sums != 0 && !only_samples ? without_sums : left_out_) += fields.events;
   builder_.quality().add(Counter::events_thinned, left_out_);
   builder_.quality().add(Counter::events_without_sums, without_sums + left_out_without_sums_);
 }

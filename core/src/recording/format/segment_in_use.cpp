@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <optional>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -31,11 +29,10 @@ class Copying {
   Copying(int file, std::span<std::byte> to) : file_(file), to_(to) {}
 
   /// Chunks that a recorder gives up vanish while they are copied: then it begins again, and copies only what changed.
-  /// So it does after a torn thread: the recorder lists what it gave up behind the sums of the steps.
   [[nodiscard]] bool copy() {
     constexpr int most_walks = 10;
     Walk ended = Walk::moved;
-    for (int count = 0; count < most_walks && (ended == Walk::moved || has_torn_thread()); ++count) ended = walk();
+    for (int count = 0; count < most_walks && ended == Walk::moved; ++count) ended = walk();
     return ended == Walk::moved ? copy_rest(0) : ended == Walk::complete;
   }
 
@@ -47,35 +44,47 @@ class Copying {
     if (!read_fully(file_, 0, to_.first(page))) return Walk::unreadable;
     const auto fixed = read_fixed(to_.first(page));
     std::size_t offset = fixed ? fixed->header_bytes : 0;
-    threads_.clear();
+    open_.clear();
+    latest_.clear();
     while (offset + chunk_header_bytes <= to_.size()) {
       RawChunk header{};
       if (!read_fully(file_, offset, std::as_writable_bytes(std::span{&header, 1}))) return Walk::unreadable;
-      if (!plausible(header)) return copy_rest(offset) ? Walk::complete : Walk::unreadable;
+      if (!plausible(header)) {
+        if (!copy_rest(offset)) return Walk::unreadable;
+        break;
+      }
       const Walk copied = copy_chunk(offset, header);
       if (copied != Walk::complete) return copied;
-      note(header);
+      note(offset, header);
       offset += chunk_header_bytes + header.capacity;
     }
-    return Walk::complete;
+    return copy_ends();
   }
 
-  struct Sequences {
-    std::uint32_t latest = 0;
-    std::optional<std::uint32_t> open;  // the first one to which the thread still wrote
+  struct OpenChunk {
+    std::size_t offset = 0;
+    std::uint32_t thread = 0;
+    std::uint32_t sequence = 0;
   };
 
-  void note(const RawChunk& header) {
+  void note(std::size_t offset, const RawChunk& header) {
     if (header.thread == free_thread) return;
-    Sequences& of = threads_[header.thread];
-    of.latest = std::max(of.latest, header.sequence);
-    if (is_open(header)) of.open = std::min(of.open.value_or(header.sequence), header.sequence);
+    std::uint32_t& latest = latest_[header.thread];
+    latest = std::max(latest, header.sequence);
+    if (is_open(header)) open_.push_back({offset, header.thread, header.sequence});
   }
 
-  /// A thread went on in another chunk between the copies of both, so that the end of the first one is missing.
-  [[nodiscard]] bool has_torn_thread() const {
-    return std::ranges::any_of(threads_ | std::views::values,
-                               [](const Sequences& of) { return of.open && *of.open < of.latest; });
+  /// A thread may have taken its next chunk after its last one was copied, and before the next one was. The last one is
+  /// full since, and is copied once more with its end.
+  Walk copy_ends() {
+    for (const OpenChunk& chunk : open_) {
+      if (latest_[chunk.thread] == chunk.sequence) continue;
+      RawChunk header{};
+      if (!read_fully(file_, chunk.offset, std::as_writable_bytes(std::span{&header, 1}))) return Walk::unreadable;
+      if (header.thread != chunk.thread || header.sequence != chunk.sequence) return Walk::moved;
+      if (const Walk copied = copy_chunk(chunk.offset, header); copied != Walk::complete) return copied;
+    }
+    return Walk::complete;
   }
 
   /// The header is read once more behind the payload: it is there until the payload is not.
@@ -110,7 +119,8 @@ class Copying {
 
   int file_;
   std::span<std::byte> to_;
-  std::map<std::uint32_t, Sequences> threads_;
+  std::vector<OpenChunk> open_;                    // that were so when they were copied
+  std::map<std::uint32_t, std::uint32_t> latest_;  // sequence of each thread
 };
 
 /// Behind which chunk of a thread others are missing that were not thinned out.

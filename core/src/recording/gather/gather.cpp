@@ -146,6 +146,16 @@ std::uint64_t write_header(std::ostream& out, const SegmentFile& segment, Texts 
   return hidden;
 }
 
+/// Of a watched process, only samples were thinned out, of which the largest values are kept: nothing is lost.
+void count_thinned(const SegmentFile& segment, GatherSummary& summary) {
+  if (is_watched(segment)) return;
+  const bool has_steps = !segment.step_sums.empty();
+  for (const ThinnedFields& fields : segment.thinned)
+    (fields.without_sums != 0 ? summary.events_without_sums
+     : has_steps              ? summary.events_thinned
+                              : summary.events_without_steps) += fields.events;
+}
+
 }  // namespace
 
 Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Texts texts) {
@@ -154,13 +164,7 @@ Result<GatherSummary> gather_into(const fs::path& source, std::ostream& out, Tex
   summary.secrets_hidden = write_header(out, segment, texts);
   summary.bytes = segment_header_bytes;
   summary.world_size = std::max<std::int64_t>({0, segment.fixed.world_size, segment.counters.late_world_size});
-  for (const ThinnedFields& fields : segment.thinned) {
-    if (is_watched(segment)) break;  // only samples, of which the largest values are kept
-    const bool has_steps = !segment.step_sums.empty();
-    (fields.without_sums != 0 ? summary.events_without_sums
-     : has_steps              ? summary.events_thinned
-                              : summary.events_without_steps) += fields.events;
-  }
+  count_thinned(segment, summary);
   summary.evidence = {.has_rank = has_rank(segment), .level = work_level_of(segment)};
   std::vector<std::byte> scrubbed;
   for (Chunk chunk : segment.chunks) {

@@ -302,15 +302,13 @@ Result<std::unique_ptr<Comm>> Rendezvous::make_group(const std::string& name, st
 }
 
 void Rendezvous::wait_for_groups() {
-  const auto latest = std::chrono::steady_clock::now() + parts_->timeout;
+  constexpr const char* all_made = "all groups made";
   try {
-    auto made = parts_->store->add("groups", 1);
-    while (made < parts_->place.world_size && std::chrono::steady_clock::now() < latest) {
-      std::this_thread::sleep_for(std::chrono::milliseconds{1});
-      made = parts_->store->add("groups", 0);
-    }
+    if (parts_->store->add("groups", 1) == parts_->place.world_size) parts_->store->set(all_made, bytes_of("yes"));
+    parts_->store->wait({all_made}, parts_->timeout);
   } catch (const std::exception&) {
-    // Rank 0 serves the store and has ended: after all had made their groups, or the first operation shows it.
+    // Time is up, or rank 0, which serves the store, has ended: after all had made their groups, or the first operation
+    // shows who is gone.
   }
 }
 
