@@ -29,9 +29,9 @@ std::string workers_text(const LoaderSums& sums) {
 }
 
 /// The rank that waits for at least three quarters of all that the ranks of `usual` wait for data; null: there is none.
-const RankRow* who_waits(const RuleContext& context, const Usual& usual) {
-  if (!context.report.rank_rows || usual.ranks < 2) return nullptr;
-  for (const RankRow* row : asked_rows_to_sum(*context.report.rank_rows, context.options))
+const RankRow* who_waits(const Usual& usual) {
+  if (usual.ranks < 2) return nullptr;
+  for (const RankRow* row : usual.rows)
     if (4 * row->total.idle_ns_of(IdleCause::data) >= 3 * usual.total.idle_ns_of(IdleCause::data)) return row;
   return nullptr;
 }
@@ -60,9 +60,10 @@ std::string evidence_for(const RankRow* row, const Usual& usual) {
 /// One rank that waits delays all others, so that a mean over the ranks is no bound (metrics.md 20.1).
 void set_gain(const RuleContext& context, const Usual& usual, Finding& finding) {
   ReplayedGain gain = replayed_gain(context.report.what_if, &WhatIfSection::without_data_ns);
-  // The waits of ranks that are named elsewhere are replayed, too: the others save at most what they all wait together.
+  // The replay is of the whole job, with ranks that are named elsewhere or not asked for: the others save at most what
+  // they all wait together.
   const std::int64_t of_all_ranks = usual.ranks * usual.per_step(usual.total.idle_ns_of(IdleCause::data));
-  const bool all = usual.ranks == context.everybody.ranks;
+  const bool all = context.report.rank_rows && usual.rows.size() == rows_to_sum(*context.report.rank_rows).size();
   finding.gain_ns_per_step = all ? gain.ns_per_step : std::min(gain.ns_per_step, of_all_ranks);
   finding.why_no_gain = std::move(gain.why_unknown);
 }
@@ -111,7 +112,7 @@ void judge_data_loading(const RuleContext& context, std::vector<Finding>& findin
   const auto severity = severity_of(usual.share(data), data_limits);
   if (severity == FindingSeverity::info) return;
   const LoaderSums loaders = sum_loaders(context.report);
-  const RankRow* who = who_waits(context, usual);
+  const RankRow* who = who_waits(usual);
   Finding finding{std::string{finding_id::data_loading},
                   severity,
                   title_for(who, usual),

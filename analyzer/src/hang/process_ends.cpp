@@ -148,10 +148,11 @@ EndsOfRun::EndsOfRun(const Run& run, const ClockTrust& clocks)
 
 /// When the others of each rank began to wait for ever in a call that it takes part in.
 void EndsOfRun::find_waits() {
+  const FinishedCalls finished{run_};
   std::vector<Earliest> of_group(run_.groups().size());
   for (const Collective& call : run_.collectives()) {
-    if (call.state == CommState::finished || !is_call_of_rank(run_, call)) continue;
-    const RunTime since = call.state == CommState::started ? call.started : call.enqueued;
+    if (finished.has(call) || !is_call_of_rank(run_, call)) continue;
+    const RunTime since = call.state == CommState::enqueued ? call.enqueued : call.started;
     const std::string_view op = run_.text(call.op);
     if (op != "send" && op != "recv") {
       of_group[call.group.index()].add(call.rank, since);

@@ -19,6 +19,7 @@
 namespace rankscope::analyzer::hang {
 namespace {
 
+constexpr std::string_view failed = "failed";
 constexpr std::string_view lane_of_stacks = "python stacks";
 constexpr std::string_view no_sample = "samples end here";
 constexpr std::string_view no_code = "garbage collection";
@@ -89,6 +90,7 @@ class RunProgress {
   }
 
   const Run& run_;
+  FinishedCalls finished_{run_};
   std::int64_t alive_unix_ns_;
   JobProgress job_;
   std::vector<std::uint32_t> rows_;
@@ -126,7 +128,7 @@ void RunProgress::add_call(const Collective& row, RankProgress& progress) {
   CommCall call;
   call.group = rows_[row.group.index()];
   call.way = op == "send" ? CallWay::send : op == "recv" ? CallWay::receive : CallWay::collective;
-  call.finished = row.state == CommState::finished;
+  call.finished = finished_.has(row);
   call.peer = static_cast<std::int32_t>(std::clamp<std::int64_t>(row.peer, -1, INT32_MAX));
   call.created_unix_ns = unix_ns(row.state == CommState::enqueued ? row.enqueued : row.started);
   call.op = job_.texts.intern(op);
@@ -273,6 +275,13 @@ std::string RunProgress::host_words(RankId rank) const {
 }
 
 }  // namespace
+
+FinishedCalls::FinishedCalls(const Run& run) : run_(run), some_failed_(run.strings().find(failed).is_set()) {}
+
+bool FinishedCalls::has(const Collective& call) const {
+  if (call.state != CommState::finished) return false;
+  return !some_failed_ || !call.span.is_set() || run_.number(call.span, failed).value_or(0) == 0;
+}
 
 // A rank that was started again has calls of its earlier process, too.
 bool is_call_of_rank(const Run& run, const Collective& call) {

@@ -36,12 +36,13 @@ std::vector<StartsOfGroup> starts_of(const Run& run, std::vector<Frontier>& fron
   std::vector<StartsOfGroup> groups(run.groups().size());
   for (StartsOfGroup& group : groups) group.started.resize(run.ranks().size());
   const bool thinned = lacks_early_calls(run);
+  const FinishedCalls finished{run};
   for (const Collective& collective : run.collectives()) {
     if (!collective.rank.is_set() || !is_shared(run, collective)) continue;
     if (is_point_to_point(run.text(collective.op))) continue;
     if (thinned && !is_call_of_rank(run, collective)) continue;  // of a process that numbered its own
     const std::size_t place = run.place_of(collective.rank);
-    if (collective.state != CommState::finished) ++frontiers[place].unfinished;
+    if (!finished.has(collective)) ++frontiers[place].unfinished;
     if (collective.state != CommState::enqueued || run.has_accelerator(collective.rank))
       groups[collective.group.index()].started[place].push_back(&collective);
   }

@@ -26,6 +26,7 @@ Usual sum_ranks(const Section<std::vector<RankRow>>& rows, const ReportOptions& 
   for (const RankRow* of_rank : asked_rows_to_sum(*rows, options)) {
     const RankRow& row = *of_rank;
     if (std::ranges::find(left_out, row.rank) != left_out.end()) continue;
+    usual.rows.push_back(of_rank);
     usual.total += row.total;
     usual.idle_shares.insert(usual.idle_shares.end(), row.idle_shares.begin(), row.idle_shares.end());
     usual.steps += static_cast<std::int64_t>(row.per_step.size());

@@ -21,6 +21,7 @@ namespace rankscope::analyzer {
 
 /// What ranks have in common, for rules.
 struct Usual {
+  std::vector<const RankRow*> rows;  ///< whose sums these are
   TimeSplit total;
   std::vector<IdleShare> idle_shares;  ///< the longest first
   std::int64_t steps = 0;              ///< of all these ranks together; 0 = their whole recordings were split

@@ -80,6 +80,29 @@ TEST(Findings, WhatTheOnlyRankThatWaitsForDataSavesIsNotAMeanOfAllRanks) {
   EXPECT_NEAR(static_cast<double>(findings[0].gain_ns_per_step), 8.5e6, 0.7e6) << "the other rank waits for it";
 }
 
+/// Rank 2 is slow since it waits for its data; the others wait, too, but far less.
+SyntheticRun slow_loader() {
+  return healthy([](StepPlan& step, std::uint32_t rank, std::int64_t) { step.data = rank == 2 ? 60 : 8; });
+}
+
+TEST(Findings, TheOthersThatWaitForDataAreNotCountedWithTheSlowRank) {
+  const Report report = analyze(*make(slow_loader()), {});
+  ASSERT_EQ(report.stragglers->front().rank, RankId{2});
+  const auto found = std::ranges::find(*report.findings, "data_loading", &Finding::id);
+  ASSERT_NE(found, report.findings->end());
+  EXPECT_NE(found->rank, RankId{2}) << "it is named as slow";
+  EXPECT_EQ(found->evidence.find("-"), std::string::npos) << found->evidence << " has a negative time";
+}
+
+TEST(Findings, TheRanksAskedForSaveNoMoreThanTheyWait) {
+  ReportOptions options;
+  options.ranks = {RankId{0}, RankId{1}};
+  const Report report = analyze(*make(slow_loader()), options);
+  const auto found = std::ranges::find(*report.findings, "data_loading", &Finding::id);
+  ASSERT_NE(found, report.findings->end());
+  EXPECT_LE(found->gain_ns_per_step, 2 * 8'100'000) << "not what rank 2, which was not asked for, would save";
+}
+
 TEST(Findings, WithoutAReplayItIsNotKnownWhatDataLoadingCosts) {
   SyntheticRun apart = one_waits_for_data("@run clock=none\n@rank 0 host=a\n@rank 1 host=b\n");
   apart.steps = 10;  // with 20 operations that all wait for, their ends would set the clocks

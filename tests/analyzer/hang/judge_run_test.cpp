@@ -122,6 +122,50 @@ HangReport after_20_s(std::string_view ends) {
   return judge_run(*run_of(text));
 }
 
+// Gloo gives an operation up after its timeout: the ranks that waited exit with an error, and torchrun ends rank 1,
+// which never came. Ranks 0 and 2 waited for 15 s.
+constexpr std::string_view given_up =
+    "@run clock=same_host world_size=3 origin_unix=1000 meta.end_seen.rank0=\"10 256 20000001000\" "
+    "meta.end_seen.rank1=\"11 15 21000001000\" meta.end_seen.rank2=\"12 256 20000001200\"\n"
+    "@group dp 0,1,2\n"
+    "@rank 0 pid=10 host=n0 recorded=0:20000000000 ended=exited:1\n"
+    "@rank 1 pid=11 host=n0 recorded=0:20900000000 ended=vanished\n"
+    "@rank 2 pid=12 host=n0 recorded=0:20000000200 ended=exited:1\n"
+    "0 step 0 100 step index=0\n0 comm 50 90 allreduce group=dp seq=0\n"
+    "1 step 0 100 step index=0\n1 comm 60 90 allreduce group=dp seq=0\n"
+    "2 step 0 100 step index=0\n2 comm 55 90 allreduce group=dp seq=0\n"
+    "0 step 100 19900000000 step index=1 cut=end\n0 comm 4000000000 19000000000 allreduce group=dp seq=1 failed=1\n"
+    "1 step 100 20900000000 step index=1 cut=end\n1 backward 105 20900000000 backward cut=end\n"
+    "2 step 100 19900000000 step index=1 cut=end\n2 comm 4000000100 19000000100 allreduce group=dp seq=1 failed=1\n";
+
+TEST(HangOfRun, OperationsThatALibraryGaveUpWereStillWaitedFor) {
+  const HangReport report = judge_run(*run_of(given_up));
+  EXPECT_EQ(report.verdict, HangVerdict::hang);
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
+  EXPECT_EQ(report.roots[0].kind, HangKind::stuck_outside);
+  ASSERT_TRUE(report.roots[0].operation);
+  EXPECT_EQ(report.roots[0].operation->sequence, 1);
+}
+
+TEST(HangOfRun, OperationsThatFailedSinceAPeerWasGoneNameThatPeer) {
+  std::string text{given_up};
+  const auto replace = [&text](std::string_view what, std::string_view by) {
+    ASSERT_NE(text.find(what), std::string::npos) << what;
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("11 15 21000001000", "11 9 4500001000");  // killed half a second after the others began to wait
+  replace("recorded=0:20900000000", "recorded=0:4500000000");
+  replace("1 step 100 20900000000", "1 step 100 4500000000");
+  replace("1 backward 105 20900000000", "1 backward 105 4500000000");
+  const HangReport report = judge_run(*run_of(text));
+  EXPECT_EQ(report.verdict, HangVerdict::crash);
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
+  EXPECT_EQ(report.roots[0].kind, HangKind::dead);
+  EXPECT_EQ(report.roots[0].signal, 9);
+}
+
 TEST(HangOfRun, ARankThatCrashesLongAfterItsPeersBeganToWaitIsDead) {
   const HangReport segv = after_20_s("11 11 21000000000;10 15 21000000500;12 15 21000000600");
   EXPECT_EQ(segv.verdict, HangVerdict::crash);
