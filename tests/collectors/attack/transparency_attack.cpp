@@ -94,8 +94,7 @@ const std::vector<std::string>& lines() {  // NOLINT(readability-function-size):
       "python3 -c 'import os; p = os.fork(); print(os.wait()[1] if p else 1, flush=True)'",
       "python3 -c 'import subprocess; print(subprocess.run([\"false\"]).returncode)'",
       "python3 -c 'import multiprocessing as m; print(m.Pool(2).map(abs, [-1, -2]))'",
-      "python3 -c 'import threading as t; a = t.Thread(target=print, args=(1,)); a.start(); a.join(); "
-      "print(t.active_count())'",
+      "python3 -c 'import threading as t; a = t.Thread(target=print); a.start(); a.join(); print(t.active_count())'",
       "python3 -c 'import atexit; atexit.register(print, 2); print(1)'",
       "python3 -c 'import signal, os; signal.signal(signal.SIGUSR1, lambda *_: print(1)); os.kill(os.getpid(), "
       "signal.SIGUSR1)'",

@@ -24,7 +24,7 @@ TEST(LabelText, IsNeverWiderThanItsBarWhateverItsLetters) {
         QStringLiteral("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")}) {
     const MeasuredLabel label{name, metrics};
     const double whole = metrics.horizontalAdvance(name);
-    for (double room = 0; room < whole; room += 3)
+    for (int room = 0; room < static_cast<int>(whole); room += 3)
       EXPECT_LE(metrics.horizontalAdvance(label.fitting(room)), room + 1)
           << name.toStdString() << " in " << room;  // 1: kerning
     EXPECT_EQ(label.fitting(whole + 1), name);
