@@ -44,15 +44,17 @@ std::string length_of(const Process& process) {
   return duration_text((process.recorded.end - process.recorded.begin).count());
 }
 
-std::string age_of(const Process& process) { return length_of(process) + " after its recording began"; }
+std::string age_of(const Suspect& suspect) {
+  return duration_text(suspect.lived.count()) + " after its recording began";
+}
 
 std::string how_it_ended(const Suspect& suspect) {
   const Process& process = *suspect.process;
-  if (suspect.signal > 0) return format("it was killed by {} {}", hang::signal_words(suspect.signal), age_of(process));
+  if (suspect.signal > 0) return format("it was killed by {} {}", hang::signal_words(suspect.signal), age_of(suspect));
   if (process.ending == Ending::vanished)
     return format("its recording stops {} after it began: the process was killed, crashed or called _exit",
                   length_of(process));
-  return format("it exited with status {}, {}", process.exit_status, age_of(process));
+  return format("it exited with status {}, {}", process.exit_status, age_of(suspect));
 }
 
 /// True if the title says by which signal it was killed.
@@ -60,7 +62,7 @@ bool is_named_killed(const Suspect& lost) { return !lost.hung && lost.signal > 0
 
 /// how_it_ended() after the title, which is not said twice.
 std::string more_on_its_end(const Suspect& lost) {
-  return is_named_killed(lost) ? format("this was {}", age_of(*lost.process)) : how_it_ended(lost);
+  return is_named_killed(lost) ? format("this was {}", age_of(lost)) : how_it_ended(lost);
 }
 
 /// "this was 12.3 s after its recording began, on host n0; the command ended with status 1"
@@ -103,7 +105,7 @@ std::string title_of(const Suspect& lost, const Section<StepsSection>& steps, co
   const std::string fate = fate_of(lost);
   if (step) return format("rank {} {} in step {}", rank, fate, *step);
   if (steps) return format("rank {} {}", rank, fate);
-  return format("rank {} {} {}, before any step", rank, fate, age_of(*lost.process));
+  return format("rank {} {} {}, before any step", rank, fate, age_of(lost));
 }
 
 Finding lost_finding(const Run& run, const Section<StepsSection>& steps, const Suspect& lost,
@@ -152,17 +154,40 @@ Finding asked_finding(const Run& run, const Section<StepsSection>& steps, std::s
   return finding;
 }
 
-/// Whoever ended the job may have done so because it hung.
-void add_hang(const HangReport& report, Finding& stopped) {
-  if (report.verdict != HangVerdict::hang || report.roots.empty()) return;
+/// The root of a job that hung until it was ended, by whomever; null if that is a guess.
+const HangRoot* root_of_hang(const HangReport& report) {
+  if (report.verdict != HangVerdict::hang || report.roots.empty()) return nullptr;
   const HangRoot& root = report.roots.front();
-  if (root.certainty == HangCertainty::guess) return;
+  return root.certainty == HangCertainty::guess ? nullptr : &root;
+}
+
+/// What the verb `hang` says of it, before the rest of the evidence.
+void add_hang(const HangRoot& root, std::string_view more, Finding& stopped) {
   stopped.severity = FindingSeverity::critical;
   if (root.ranks.size() == 1) stopped.rank = root.ranks.front();
   if (root.step) stopped.step = root.step;
   stopped.title = format("the job hung: {}", hang_clause(root));
-  stopped.evidence = format("{}; {}", root.evidence, stopped.evidence);
+  stopped.evidence = root.evidence;
+  if (!root.stack.empty()) stopped.evidence += format("; its stack ends at {}", root.stack.back());
+  if (!more.empty()) stopped.evidence += format("; {}", more);
+  stopped.cause.clear();
   stopped.advice = root.advice;
+}
+
+void add_hang(const Run& run, const hang::EndsOfRun& ends, std::vector<Finding>& findings) {
+  const auto stopped = std::ranges::find_if(findings, [&](const Finding& finding) {
+    const bool hung_rank = finding.id == finding_id::rank_lost && finding.rank && ends.hung(*finding.rank);
+    return hung_rank || finding.id == finding_id::job_stopped;
+  });
+  if (stopped == findings.end()) return;
+  const HangReport report = hang::judge_ended(run, ends, findings, 0);
+  const HangRoot* const root = root_of_hang(report);
+  if (root == nullptr) return;
+  if (stopped->id == finding_id::job_stopped) {
+    add_hang(*root, std::string{stopped->evidence}, *stopped);
+  } else if (std::ranges::find(root->ranks, *stopped->rank) != root->ranks.end()) {
+    add_hang(*root, {}, *stopped);
+  }
 }
 
 /// The others end because a rank reported a problem, and do not say more than it.
@@ -192,9 +217,9 @@ Finding lost_at_start(std::span<const Suspect> suspects, const AbsentRanks& abse
   finding.id = finding_id::lost_at_start;
   finding.severity = FindingSeverity::critical;
   finding.rank = any_vanished ? first.process->rank : absent.first();
-  finding.title = any_vanished ? format("rank {} vanished {}, before any step, and {}", rank, age_of(*first.process),
-                                        left_nothing(absent))
-                               : format("{}, and the others ended with errors before any step", left_nothing(absent));
+  finding.title =
+      any_vanished ? format("rank {} vanished {}, before any step, and {}", rank, age_of(first), left_nothing(absent))
+                   : format("{}, and the others ended with errors before any step", left_nothing(absent));
   finding.evidence =
       format("{}rank {}: {}", ends == Ends::comparable && suspects.size() > 1 ? "the first to end was " : "", rank,
              how_it_ended(first));
@@ -240,8 +265,7 @@ Finding missing_finding(const Run& run, const AbsentRanks& absent) {
 std::vector<Finding> find_lost_ranks(const Run& run, const Section<StepsSection>& steps, const ClockTrust& clocks) {
   const hang::EndsOfRun ends{run, clocks};
   std::vector<Finding> findings = find_lost_ranks(run, steps, clocks, ends);
-  const auto stopped = std::ranges::find(findings, finding_id::job_stopped, &Finding::id);
-  if (stopped != findings.end()) add_hang(hang::judge_ended(run, ends, findings, 0), *stopped);
+  add_hang(run, ends, findings);
   const auto lost = std::ranges::find(findings, finding_id::rank_lost, &Finding::id);
   if (lost == findings.end()) return findings;
   if (const auto reported = hang::reported_root(run)) add_reported(*reported, *lost);

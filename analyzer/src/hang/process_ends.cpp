@@ -187,7 +187,6 @@ std::int64_t EndsOfRun::last_unix_ns() const {
   return last;
 }
 
-/// The end as it was seen from outside, else that of the recording.
 RunTime EndsOfRun::end_time(RankId rank) const {
   const ProcessEnd* const seen = of(rank);
   const RunTime recorded = run_.process_of(rank).recorded.end;

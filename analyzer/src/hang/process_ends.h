@@ -41,6 +41,8 @@ class EndsOfRun {
 
   /// Null if it was not seen.
   [[nodiscard]] const ProcessEnd* of(RankId rank) const;
+  /// When the process ended: as it was seen from outside, else where its recording ends.
+  [[nodiscard]] RunTime end_time(RankId rank) const;
   /// The last moment at which any of them was seen to end; 0: none was.
   [[nodiscard]] std::int64_t last_unix_ns() const;
   /// True if the process was alive seconds after its peers had begun to wait for it, and then was ended: by a signal
@@ -62,7 +64,6 @@ class EndsOfRun {
     [[nodiscard]] std::optional<RunTime> without(RankId whose) const { return whose == rank ? of_others : first; }
   };
   void find_waits();
-  [[nodiscard]] RunTime end_time(RankId rank) const;
   [[nodiscard]] bool ended_after_others(RankId rank) const;
   [[nodiscard]] bool ended_after_alarm(RankId rank) const;
 

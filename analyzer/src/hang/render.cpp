@@ -40,7 +40,8 @@ bool only_guesses(const HangReport& report) {
 std::string verdict_sentence(const HangReport& report) {
   switch (report.verdict) {
     case HangVerdict::hang:
-      return only_guesses(report) ? "The job may hang." : "The job hangs.";
+      if (only_guesses(report)) return report.has_ended ? "The job may have hung." : "The job may hang.";
+      return report.has_ended ? "The job hung." : "The job hangs.";
     case HangVerdict::crash:
       return "The job crashed.";
     case HangVerdict::failed:
@@ -247,7 +248,7 @@ std::string render_hang_html(const HangReport& report) {
   html::Writer body;
   body.element("p", verdict_sentence(report), {{"class", std::string{html::class_of(hang_tone(report.verdict))}}});
   for (const HangRoot& root : report.roots) {
-    body.element("h3", format("{} ({})", sentence(hang_clause(root)), certainty_words(root.certainty)));
+    body.element("h3", sentence(format("{} ({})", hang_clause(root), certainty_words(root.certainty))));
     body.element("p", sentence(root.evidence));
     for (const std::string& line : root.stack) body.element("code", line);
     body.element("p", root.advice);

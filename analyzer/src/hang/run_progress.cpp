@@ -103,9 +103,10 @@ class RunProgress {
 };
 
 void RunProgress::note_losses() {
+  const bool still_runs = !run_.metadata("still_running").empty();  // then nothing can have been gathered yet
   for (const Counter counter : lost_with_calls) {
     const std::uint64_t amount = run_.quality().of(counter);
-    if (amount == 0) continue;
+    if (amount == 0 || (still_runs && counter == Counter::not_gathered)) continue;
     job_.completeness = Completeness::events_lost;
     job_.troubles.push_back({std::string{info_of(counter).name}, "the recording",
                              format("this counter is {}: calls of operations may be missing", amount)});

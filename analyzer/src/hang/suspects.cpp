@@ -196,7 +196,8 @@ std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& st
                         .steps_behind = behind,
                         .signal = end != nullptr && vanished ? end->signal : 0,
                         .end_seen = end != nullptr,
-                        .hung = ends.hung(frontier.rank)});
+                        .hung = ends.hung(frontier.rank),
+                        .lived = ends.end_time(frontier.rank) - process.recorded.begin});
   }
   return suspects;
 }

@@ -38,6 +38,7 @@ struct Suspect {
   std::int64_t signal = 0;  ///< that ended it; 0: none, or not known
   bool end_seen = false;    ///< from outside of the process
   bool hung = false;        ///< see EndsOfRun
+  nanoseconds lived{};      ///< from the beginning of its recording to its end, as far as it was seen
 };
 
 [[nodiscard]] std::vector<Suspect> suspects_of(const Run& run, const Section<StepsSection>& steps,
