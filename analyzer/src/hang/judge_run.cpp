@@ -49,7 +49,7 @@ std::int64_t alive_until(const Run& run, const EndsOfRun& ends, std::int64_t now
 std::string advice_after_end(const HangRoot& root) {
   const std::string ranks = ranks_text(root.ranks);
   if (!root.stack.empty())
-    return format("Look at the last line of the stack and at the log of {}: what ran instead of the operation?", ranks);
+    return format("Look at {} and at the log of {}: what ran instead of the operation?", root.stack.back(), ranks);
   return format(
       "Look at the log of {}: what ran instead of the operation? Record with --hang-after SECONDS: then the stack is "
       "recorded, too.",
