@@ -51,7 +51,7 @@ constexpr std::array all_rules{
     Rule{"unequal.cpu_use",
          "if ranks cannot be compared: a rank that uses more CPU than its peers (with four or more ranks, also a "
          "rank that uses less)",
-         "a difference of 25 % of a core, and 1.25 times / - / -", nullptr},
+         "a difference of 25 % of a core, and a ratio of 1.25 / - / -", nullptr},
     Rule{"unequal.steps", "if ranks cannot be compared: a rank with fewer steps than its peers",
          "2 steps and 5 % fewer / - / -", nullptr},
     Rule{finding_id::waited_for,

@@ -41,9 +41,8 @@ Result<int> train_as_rank(const TrainOptions& given, const Placement& place) {
   TrainOptions options = after_restarts(given, place.restarts);
   if (place.restarts > 0) {
     log_progress(format("restart {}: training {}; faults that happen once are not repeated", place.restarts,
-                        options.checkpoints.folder.empty()
-                            ? "begins again with step 0, since --checkpoints was not given"
-                            : "continues from the latest checkpoint"));
+                        options.checkpoints.folder.empty() ? "starts again at step 0, since --checkpoints was not given"
+                                                           : "continues from the latest checkpoint"));
   }
   if (options.launch.ranks > 0 && options.launch.ranks * options.launch.nodes != place.world_size) {
     return fail(ErrorKind::usage, format("--ranks {} does not match the {} that {} started", options.launch.ranks,

@@ -63,8 +63,8 @@ void add_model_options(CLI::App& app, TrainOptions& o) {
   add_choice(app, "--model", o.model.kind, model_names, "model to train (default mlp" + other_default_models() + ")");
   add_choice(app, "--scale", o.model.scale, scale_names, "size of the model (default tiny)");
   app.add_option("--layers", o.model.layers,
-                 "layers of gpt or mlp (default: set by --scale, but at least two per stage, and per device in mp and "
-                 "ddp+mp)")
+                 "layers of gpt or mlp (default: set by --scale, but at least two per stage; in mp and ddp+mp, at "
+                 "least two per device)")
       ->check(within<int>({1, 1000}));
   app.add_option("--hidden", o.model.hidden, "width of gpt or mlp (default: set by --scale)")
       ->check(within<int>({1, 65536}));
@@ -196,7 +196,7 @@ void add_checkpoint_options(CLI::App& app, TrainOptions& o) {
       "--resume", [&checkpoints](std::int64_t) { checkpoints.resume = Resume::yes; },
       "resume from the latest checkpoint; ddp and zero1 to zero3 may use a different number of ranks");
   app.add_option("--restarts", o.launch.restarts,
-                 "number of restarts of all ranks after a rank is lost, from the latest checkpoint if there is one")
+                 "how many times to restart all ranks if one is lost (from the latest checkpoint if there is one)")
       ->capture_default_str()
       ->check(within<int>({0, 1000}));
 }
