@@ -31,7 +31,7 @@ constexpr std::array all_rules{
     Rule{"rank_lost, lost_at_start, job_stopped, ranks_missing",
          "ranks that died, never joined or were not recorded; the finding shows which rank was lost first, and "
          "in which step",
-         "job asked to end / ranks not recorded, or all ranks stopped together / ranks lost", judge_lost_ranks},
+         "job stopped by a signal / ranks not recorded, or all ranks stopped together / ranks lost", judge_lost_ranks},
     Rule{"straggler.*",
          "a rank whose own work takes longer than that of its peers: all the time, from a certain step on, or now and "
          "then",
@@ -60,7 +60,7 @@ constexpr std::array all_rules{
          "2 % of the time / - / -", judge_waiting_without_steps},
     Rule{"desync", "ranks that disagree about the order, the type or the size of their collectives",
          "- / any disagreement / if the job hung", judge_desyncs},
-    Rule{"imbalance.rotating", "ranks with uneven work, of which the slowest changes from step to step",
+    Rule{"imbalance.rotating", "ranks with uneven work, if the slowest rank changes from step to step",
          "the gain, if the own time of the slowest rank is at least 5 % above the mean of all ranks", judge_rotation},
     Rule{"step_time.change",
          "steps that take longer from a certain step on, unless the steps return to their earlier length or a slow "

@@ -127,7 +127,7 @@ std::string rest_lines(const collectors::LeftSpool& left) {
                                              : format("its segments are already in {}", left.out.string());
   const std::string note = format("note {:<20} {}: {}\n", "left-over folder", left.path.string(), why);
   if (left.written > 0)
-    return note + advice("wait:  ", format("until the end of {}, which may still record into this folder",
+    return note + advice("wait:  ", format("for {} to end; until then, more may be recorded into this folder",
                                            counted(left.written, "process")));
   return note + advice("remove:", "rankscope record --recover " + left.path.string());
 }

@@ -47,7 +47,7 @@ void add_limits(CLI::App& app, RecordOptions& options) {
   app.add_option(
          "--budget", options.budget,
          "how much longer recording may make a step, as in 1% (default), or off for no limit: if recording CUDA "
-         "calls slows a thread that does not wait for the GPU by more than that, only the calls with which "
+         "calls costs more than that on a thread that does not wait for the GPU, only the calls with which "
          "NCCL launches kernels are recorded from then on, and the report says so")
       ->type_name("PERCENT")
       ->check(not_empty);

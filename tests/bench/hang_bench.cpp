@@ -90,7 +90,7 @@ void add_entry(PickleWriter& out, std::int64_t sequence, bool finished) {
   out.byte('u');
 }
 
-/// The dump of a rank whose last operation is open, or of the one that never came to it.
+/// The dump of a rank whose last operation is open, or of the one that never reached it.
 std::string dump_bytes(std::int64_t ranks, std::int64_t entries, bool came) {
   PickleWriter out;
   out.bytes("}(");

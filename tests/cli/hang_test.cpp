@@ -41,7 +41,7 @@ TEST(HangVerb, NamesTheRankThatNeverCame) {
   std::ofstream{folder / "dump_1"} << dump_text(false);
   const ProgramResult shown = hang({folder.path().string(), "--html", folder / "page.html"});
   EXPECT_EQ(shown.status, 0) << shown.err;
-  EXPECT_THAT(shown.out, HasSubstr("Rank 1 never came to all_reduce 2"));
+  EXPECT_THAT(shown.out, HasSubstr("Rank 1 never reached all_reduce 2"));
   EXPECT_THAT(testing::read_file(folder / "page.html"), HasSubstr("never came"));
   const ProgramResult json = hang({folder / "dump_0", folder / "dump_1", "--json", "-"});
   const auto report = nlohmann::json::parse(json.out, nullptr, false);

@@ -137,8 +137,9 @@ void judge(const Fit& fit, std::span<const Point> points, std::size_t outliers, 
   result.wander_ns = wander_of(beside);
   if (static_cast<double>(outliers) > most_outliers * count) {
     result.wander_ns = std::max(result.wander_ns, quantile_95(std::move(distance)));
-    add_doubt(result.doubt, format("for {:.0f} % of the operations, the measured offset is far from that of the others",
-                                   100 * static_cast<double>(outliers) / count));
+    add_doubt(result.doubt,
+              format("for {:.0f} % of the operations, the measured offset differs greatly from that of the others",
+                     100 * static_cast<double>(outliers) / count));
   }
   if (fit.refused_rate != 0)
     add_doubt(result.doubt,

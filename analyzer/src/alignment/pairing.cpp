@@ -65,14 +65,14 @@ class PairSearch {
     const auto first = among([](const RankLink&) { return true; });
     if (!first)
       return nothing(
-          "however the receives are assigned to sends of other ranks, at least one receive ends before its send starts "
-          "or differs from its send in size");
+          "no matter how the receives are assigned to sends of other ranks, at least one receive ends before its send "
+          "starts or differs from its send in size");
     const RankLinks needed = needed_of(*first);
     auto pairs = among([&needed](const RankLink& link) { return needed.contains(link); });
     if (!pairs) return nothing("the times also fit messages between other pairs of ranks");
     if (!std::ranges::all_of(*pairs, [this](const SitePair& pair) { return is_possible_always(pair); }))
       return nothing(
-          "with the only partners that are possible, at least one receive ends before its send starts or differs from "
+          "with the only possible partners, at least one receive ends before its send starts or differs from "
           "its send in size");
     const PairEvidence evidence = evidence_for(*pairs);
     if (evidence.near < least_near || one_near_of * evidence.near < evidence.waited)

@@ -100,7 +100,7 @@ std::vector<NotedTable> collective_tables(const Report& report, std::size_t most
   noted.left_out = left_out(section.groups.size(), limit);
   noted.notes.push_back(matching_note(section) +
                         " Waiting lasts until the last rank has started, whatever made that rank late. Transfer lasts "
-                        "from then until the median of the times at which the ranks end.");
+                        "from then until the median time at which the ranks finish the operation.");
   std::ranges::copy(unmatched_notes(section), std::back_inserter(noted.notes));
   if (const auto note = unknown_note(section.groups); !note.empty()) noted.notes.push_back(note);
   return {std::move(noted)};

@@ -88,7 +88,7 @@ constexpr std::string_view none_inside = "no sample was taken in the counted tim
 constexpr std::string_view divided_by_mig =
     "MIG divides the rank's GPU: NVML reports on the whole GPU, not on the rank's part";
 constexpr std::string_view no_pair =
-    "only one sample was taken until the end of the counted time, so no change can be seen";
+    "only one sample was taken before the end of the counted time, so no change can be seen";
 constexpr double percent = 0.01;
 constexpr double per_second = 1e9;  // of what is per ns
 

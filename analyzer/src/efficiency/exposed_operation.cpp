@@ -50,8 +50,8 @@ std::string_view advice_to_hide(CommUse use) {
       return "Overlap the communication with compute (smaller or earlier buckets, asynchronous handles), or move fewer "
              "bytes (lower precision, gradient accumulation).";
     case CommUse::gathering:
-      return "Overlap the gathering with compute: start it while the previous layer is computed (in FSDP: "
-             "forward_prefetch, backward_prefetch); or move fewer bytes (lower precision, fewer gatherings per step).";
+      return "Overlap the all-gather with compute: start it while the previous layer is computed (in FSDP: "
+             "forward_prefetch, backward_prefetch); or move fewer bytes (lower precision, fewer all-gathers per step).";
     case CommUse::exchange:
       return "Overlap the communication with other work (split the data into chunks, and transfer one chunk while the "
              "device works on another), or move fewer bytes (lower precision).";

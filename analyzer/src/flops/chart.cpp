@@ -68,7 +68,7 @@ void draw(Writer& page, const FlopsSection& section) {
   const double pixels = chart_width - left - right;
   const auto place = [pixels](std::int64_t points) { return left + static_cast<double>(points) / 10'000 * pixels; };
   Chart chart{page,
-              {"loss-ladder", "Lost time, from the total down to the model at peak speed",
+              {"loss-ladder", "Lost time, from the total time down to the model's time at peak speed",
                "One bar for each kind of lost time, on a scale from 100 points (all the time of the devices) down to "
                "0. The table below has the numbers."},
               base + bottom};

@@ -230,7 +230,7 @@ NotedTable ladder_table(const FlopsSection& section) {
   const std::int64_t parts = rank_steps_of(section);
   NotedTable noted;
   noted.title = "Lost time";
-  noted.what = format("from the total time down to the model at peak speed; ms: mean per {}",
+  noted.what = format("from the total time down to the model's time at peak speed; ms: mean per {}",
                       section.step_ns > 0 ? "step and rank" : "rank");
   noted.table.columns = {{"lost time", Align::left}, {"points"}, {"left"}, {"ms"}, {"from 0 to 100", Align::left}};
   const auto points = points_of(ladder);
@@ -288,7 +288,7 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
   NotedTable noted;
   noted.title = "Operators below the peak";
   const Means means{static_cast<std::int64_t>(section.ranks.size()), steps_of_all(section)};
-  noted.what = means.words() + "; lost: time beyond that at the peak";
+  noted.what = means.words() + "; lost: excess over the time at peak speed";
   noted.table.columns = {{"operator", Align::left, widest_product},
                          {"inputs", Align::left, widest_product_shapes},
                          {"type", Align::left},

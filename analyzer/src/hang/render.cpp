@@ -147,9 +147,9 @@ std::string hang_clause(const HangRoot& root) {
   const bool differ_from_peers = count == 1 || root.certainty == HangCertainty::fact;
   switch (root.kind) {
     case HangKind::never_came:
-      return format("{} never came to {}", ranks, operation);
+      return format("{} never reached {}", ranks, operation);
     case HangKind::stuck_outside:
-      return format("{} {} stuck outside of communication{} and never came to {}", ranks,
+      return format("{} {} stuck outside of communication{} and never reached {}", ranks,
                     hang::verb(count, "is", "are"), root.range.empty() ? "" : format(", inside {},", root.range),
                     operation);
     case HangKind::order:
@@ -179,7 +179,7 @@ std::string hang_clause(const HangRoot& root) {
     case HangKind::link:
       return format("{} called {}, which did not finish", ranks, operation);
     case HangKind::straggler:
-      return format("{} came late to {}", ranks, operation);
+      return format("{} was late to reach {}", ranks, operation);
     case HangKind::cycle:
       return count == 1 ? format("{} waits in {} for a rank that, in another operation, waits for it", ranks, operation)
                         : format("{} are in a deadlock: ranks wait for each other in different operations", ranks);

@@ -189,10 +189,10 @@ std::string advice_for_root(const FoundRoot& found) {
       return format("Find the dump of {}, or check whether {} alive.", ranks,
                     verb(found.ranks.size(), "its process is", "their processes are"));
     case HangKind::device:
-      return format("Look for errors of the {} of {} (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic on {}.",
+      return format("Check the {} of {} for errors (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic on {}.",
                     verb(found.ranks.size(), "device", "devices"), ranks, verb(found.ranks.size(), "it", "them"));
     case HangKind::link:
-      return "If the job makes no progress, look for errors of the network between these ranks (ibstat, "
+      return "If the job makes no progress, check the network between these ranks for errors (ibstat, "
              "NCCL_DEBUG=WARN), and check that all members name the same root.";
     case HangKind::straggler:
       return format("Look at what {} did before this operation; a longer timeout avoids the abort, not the wait.",

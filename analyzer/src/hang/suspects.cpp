@@ -149,7 +149,7 @@ std::int64_t steps_done(const Section<StepsSection>& steps, RankId rank) {
   return std::ranges::count(windows_of(*steps, rank), true, &StepWindow::complete);
 }
 
-/// Peers went on to what it never came to.
+/// Peers went on to what it never reached.
 bool held_up_others(const Suspect& suspect) { return suspect.frontier->missed > 0 || suspect.steps_behind > 0; }
 
 /// All ends were seen, and all ranks but one were asked to end: that one ended by itself, and they with it.

@@ -149,7 +149,7 @@ Picture picture_of(const DeviceMemory& memory, std::size_t place) {
   if (memory.reserved.bytes)
     words += format("{}at most {} reserved", words.empty() ? "" : ", ", bytes_text(*memory.reserved.bytes));
   if (memory.total_bytes) words += format(" of {}", bytes_text(*memory.total_bytes));
-  picture.description = format("Bytes over time as a step curve, {}. The table below has the numbers.", words);
+  picture.description = format("Bytes over time as a stepped line, {}. The table below has the numbers.", words);
   return picture;
 }
 

@@ -91,10 +91,12 @@ void add_near_limit(const std::vector<const DeviceMemory*>& devices, std::vector
                          bytes_text(*memory.total_bytes));
   const std::string allocated =
       memory.allocated.bytes && !memory.changes_only
-          ? format(", of which at most {} was allocated{}", bytes_text(*memory.allocated.bytes), when(memory.allocated))
+          ? format(", and allocated memory at {}{}", bytes_text(*memory.allocated.bytes), when(memory.allocated))
           : std::string{};
-  finding.evidence = format("{}: at most {} was reserved{}; memory of other processes and libraries is not counted{}",
-                            name_of(memory), bytes_text(*memory.reserved.bytes), allocated, worst.others());
+  finding.evidence = format(
+      "{}: reserved memory peaked at {}{}; memory of other processes and libraries is not "
+      "counted{}",
+      name_of(memory), bytes_text(*memory.reserved.bytes), allocated, worst.others());
   const bool much_unused = memory.unused.value && *memory.unused.value >= memory_unused_limits.minor;
   finding.advice =
       much_unused
@@ -143,7 +145,7 @@ void add_imbalance(const Report& report, const ReportOptions& options, std::vect
   finding.rank = worst->most;
   finding.title =
       format("rank {} needs {:.2f} times the memory of its peers", worst->most.value, *worst->imbalance.value);
-  finding.evidence = format("at most {} was allocated; the median over {} ranks is {} ({}{}{})",
+  finding.evidence = format("{} was allocated at the peak; the median over {} ranks is {} ({}{}{})",
                             bytes_text(worst->most_bytes), worst->ranks, bytes_text(worst->median_bytes), worst->name,
                             worst->caveat.empty() ? "" : "; ", worst->caveat);
   finding.advice =

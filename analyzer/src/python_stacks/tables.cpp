@@ -72,8 +72,8 @@ NotedTable lines_of(const RankCode& code, std::int64_t least_ns, std::size_t mos
   noted.notes.push_back(
       format("Only the code of rank {} was sampled: there is nothing to compare it with.", code.rank.value));
   noted.notes.emplace_back(
-      "In the column \"while\", \"host\" means outside of operators, forward, backward and optimizer. The samples are "
-      "few: a time from n samples is uncertain by about √n samples.");
+      "In the column \"while\", \"host\" means outside of operators, forward, backward and optimizer. There are few "
+      "samples: a time from n samples is uncertain by about √n samples.");
   return noted;
 }
 

@@ -238,8 +238,8 @@ class Prediction {
           "Own time is assumed to shrink as in the measured runs: {:.1f} % of the own time of a single rank does not "
           "shrink.",
           100 * answer_.fit->fixed_share);
-    return "All own time is assumed to shrink in proportion to the number of ranks; a run with a different number of "
-           "ranks would show which part does not shrink.";
+    return "All own time is assumed to be inversely proportional to the number of ranks; a run with a different "
+           "number of ranks would show which part does not shrink.";
   }
 
   [[nodiscard]] std::vector<std::int64_t> drawn(const Pool& pool, const Draw& draw) const {

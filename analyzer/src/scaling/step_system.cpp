@@ -301,7 +301,7 @@ std::string why_not_scaled(const Graph& graph, const Matching& matching, const N
 
 std::string why_not_scaled(const Graph& graph, const Matching& matching) {
   if (std::ranges::find(graph.boundaries, no_row) != graph.boundaries.end())
-    return "the steps of at least one rank are not on any of its threads";
+    return "the steps of at least one rank are not marked on any of its threads";
   for (const Node& node : graph.nodes) {
     if (node.kind != NodeKind::arrive) continue;
     if (std::string why = why_not_scaled(graph, matching, node); !why.empty()) return why;

@@ -17,7 +17,7 @@ std::string why_no_gain(const Section<WhatIfSection>& replay, const Straggler& r
   if (std::string why = why_no_replay(replay); !why.empty()) return why;
   const auto found = std::ranges::find(replay->ranks, row.rank, &RankReplay::rank);
   if (found == replay->ranks.end())
-    return "only the ranks whose work exceeds that of their peers the most were replayed";
+    return "only the ranks with the largest excess of work over their peers were replayed";
   return found->why_unknown;
 }
 

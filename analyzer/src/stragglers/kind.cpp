@@ -17,7 +17,7 @@ std::string_view verb_of(Component component) {
     case Component::compute:
       return "computes";
     case Component::host:
-      return "is idle because of its host for";
+      return "is kept idle by its host for";
     case Component::data:
       return "waits for data";
     case Component::memory:

@@ -280,14 +280,11 @@ constexpr std::array all_tables{
     TableDescription{
         "kernels", "a kernel, copy or communication kernel of one rank", kernel_columns, {}, ranks_and_steps},
     TableDescription{
-        "operators", "an operator or an annotation, of all ranks together", operator_columns, {}, ranks_and_steps},
+        "operators", "all calls of an operator or annotation, on all ranks", operator_columns, {}, ranks_and_steps},
     TableDescription{
         "launches", "the launches of a rank or of one of its streams", launch_columns, {}, ranks_and_steps},
-    TableDescription{"memory",
-                     "the memory of an accelerator or of the host's allocator of a rank",
-                     memory_columns,
-                     {},
-                     ranks_and_steps},
+    TableDescription{
+        "memory", "a rank's memory on an accelerator or in the host's allocator", memory_columns, {}, ranks_and_steps},
     TableDescription{"stragglers", "a slow rank", straggler_columns, {}, ranks_and_steps},
     TableDescription{"findings", "a problem that was found, the worst first", finding_columns, {}, ranks_and_steps},
     TableDescription{"missing", "a table that cannot be computed from this run", missing_columns},

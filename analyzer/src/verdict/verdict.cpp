@@ -55,7 +55,7 @@ std::string growth_of(const Straggler& row, bool partly) {
 std::string why_more_text(const Straggler& row, std::int64_t gain_ns) {
   if (row.persistence == Persistence::transient || gain_ns <= row.lag_ns_per_step + row.lag_ns_per_step / 20) return {};
   return format(" The saving can exceed {}, because the replay also shortens the rank's transfers and delays{}.",
-                duration_text(row.lag_ns_per_step), row.on_average ? "" : " and takes means instead of medians");
+                duration_text(row.lag_ns_per_step), row.on_average ? "" : ", and uses means instead of medians");
 }
 
 /// By how much, and what a fix saves.
@@ -204,7 +204,7 @@ std::string recorded_ranks(const Report& report) {
 /// What is known of the ranks that were recorded where the others have no recording: the worst of the rest.
 std::string of_the_recorded(const Report& report, std::span<const Finding* const> rest) {
   if (!report.rank_rows || !lost_evidence(report).empty()) return {};
-  const std::string where = "in " + recorded_ranks(report);
+  const std::string where = "on " + recorded_ranks(report);
   if (!rest.empty()) return hint_sentence(*rest.front(), where);
   if (!report.steps) return {};
   TimeSplit total;
@@ -213,7 +213,7 @@ std::string of_the_recorded(const Report& report, std::span<const Finding* const
   const auto share = [&total](std::int64_t ns) {
     return percent_text(static_cast<double>(ns) / static_cast<double>(total.window_ns));
   };
-  return sentence(format("{} nothing stands out: exposed communication {}, idle {}", where,
+  return sentence(format("nothing stands out {}: exposed communication {}, idle {}", where,
                          share(total.exposed_comm_ns), share(total.idle_ns)));
 }
 

@@ -317,7 +317,8 @@ GpuState torch_state() {
     return {true, "PyTorch", format("{} in {}{}", version, folder.string(), cuda.empty() ? ", built without CUDA" : ""),
             "nothing to do"};
   }
-  return {false, "PyTorch", "not found beside the Python on PATH, in the active environment or on the system",
+  return {false, "PyTorch",
+          "not found in the packages of the Python on PATH, of the active environment or of the system",
           "only programs that train with PyTorch need it; activate the environment of such a program to see it here"};
 }
 

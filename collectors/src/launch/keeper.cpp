@@ -193,7 +193,7 @@ std::string Keeper::why_too_much() const {
     return format("old events of at most {} processes at a time can be removed, and there were more processes",
                   most_followed_);
   if (was_behind_then_) return "they were written faster than they could be read";
-  return "at first, only whole steps are removed, and the latest few steps are kept";
+  return "initially only whole steps are removed, and the latest few steps are kept";
 }
 
 std::string Keeper::problem() const {

@@ -137,8 +137,8 @@ std::vector<std::string> source_notes(SourceSet asked, const RecordSummary& summ
         "creates) for long enough");
   if (const char* const daemon = std::getenv("KINETO_USE_DAEMON"); asked.has(Source::cupti) && daemon != nullptr)
     notes.emplace_back(
-        "cupti: KINETO_USE_DAEMON is set: if the program uses torch.profiler, kernels and copies are missing from that "
-        "point on; unset this variable");
+        "cupti: KINETO_USE_DAEMON is set: if the program uses torch.profiler, kernels and copies are missing after "
+        "torch.profiler starts; unset this variable");
   // Ranks that talk to each other through Gloo need no NCCL.
   const bool may_talk = (summary.ranks > 1 && story.c10d_processes == 0) || story.nccl_processes > 0;
   if (asked.has(Source::nccl) && story.plugin_processes == 0 && may_talk) notes.push_back(nccl_note(story));

@@ -18,11 +18,11 @@ std::string thinned_text(const RecordSummary& summary) {
   std::string text;
   if (summary.thinned > 0)
     text += format(
-        "rankscope: removed {} while the command ran, as --keep or its default asks for; sums for each step are kept\n",
+        "rankscope: removed {} while the command ran, as --keep or its default requires; sums for each step are kept\n",
         counted(summary.thinned, "older event"));
   if (summary.thinned_without_steps > 0)
     text += format(
-        "rankscope: removed {} of processes without steps while the command ran, as --keep or its default asks for\n",
+        "rankscope: removed {} of processes without steps while the command ran, as --keep or its default requires\n",
         counted(summary.thinned_without_steps, "older event"));
   if (summary.thinned_without_sums > 0)
     text += format("rankscope: lost {} whose steps have no sums: --keep was too small, or sums could not be stored\n",

@@ -45,7 +45,7 @@ Result<Job> read_job(std::string_view facts) {
   job.world_size = reader.signed_number();
   job.name = reader.text();
   job.recording = reader.text();
-  if (reader.failed()) return refuse("the facts of its job are damaged; write the digest again");
+  if (reader.failed()) return refuse("its facts about the job are damaged; write the digest again");
   return job;  // later minor versions may add facts
 }
 

@@ -28,7 +28,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {names_shortened, "names_shortened", info,
      "Some names or attributes were too long (more than 4000 bytes in a recording, or 64 KiB in a trace of the PyTorch "
      "profiler). In a recording, the end of such a name was replaced by a number, so that different names stay "
-     "different, and attributes in JSON that were too long were left out. In a trace, the ends of such names and "
+     "different; attributes in JSON that were too long were left out. In a trace, the ends of such names and "
      "attributes were cut off."},
     {spans_unclosed, "spans_unclosed", info,
      "Some spans were still open when their process stopped. They are shown as ending at the last event of that "
@@ -79,7 +79,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "Some compute blocks of the reference trainer took longer than their nominal time (--pace) because the machine "
      "was too busy, so times vary more than intended."},
     {processes_without_events, "processes_without_events", info,
-     "Some processes recorded no events; the recording contains at most host samples of them."},
+     "Some processes recorded no events; the recording contains only host samples of them, if anything."},
     {payloads_undecoded, "payloads_undecoded", info, "NVTX payloads without a known schema were left out."},
     {disk_full, "disk_full", data_loss,
      "Events were lost because the folder in which segments are written was full or a file-size limit was reached. Set "
@@ -229,17 +229,16 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "The recorder could not start its thread, or started it only at a later attempt, so samples are missing and "
      "events may have been lost. Allow more threads (ulimit -u, or the pids limit of the container or job)."},
     {calls_thinned, "calls_thinned", info,
-     "Recording CUDA calls would have made steps longer than --budget allows, so from then on only the calls with "
-     "which "
-     "NCCL launches kernels were recorded; kernels, copies and collectives are complete. To record all calls, use "
-     "--budget off, or record a few steps with --window."},
+     "Recording CUDA calls cost more time than --budget allows. From the time at which this was noticed, only the "
+     "calls with which NCCL launches kernels were recorded; kernels, copies and collectives are complete. To record "
+     "all calls, use --budget off, or record a few steps with --window."},
     {events_thinned, "events_thinned", info,
-     "Old events were thinned out while the job ran, as --keep or its default asks for. If a process has steps, the "
+     "Old events were thinned out while the job ran, as --keep or its default requires. If a process has steps, the "
      "recording has sums for each of them instead; if it has none, the events are gone. Record with a larger --keep "
      "to keep more."},
     {events_without_sums, "events_without_sums", data_loss,
-     "Old events were given up while the job ran, because otherwise the recording would have become larger than --keep "
-     "or its default allows, but the sums of their steps could not be stored. These steps are missing. Record with a "
+     "Old events were removed while the job ran, because the recording would otherwise have become larger than --keep "
+     "or its default allows, and the sums of their steps could not be stored. These steps are missing. Record with a "
      "larger --keep, or set RANKSCOPE_SPOOL to a folder with more free space."},
 }};
 

@@ -268,8 +268,8 @@ Result<void> TextReader::quality_line(const Words& words) {
 Result<void> TextReader::event(const Words& words) {
   if (words.size() < 4)
     return wrong(
-        "this is not a line of the output of `rankscope dump`, the only text that is read as a recording: an event has "
-        "at least four words, RANK KIND TIME NAME");
+        "this is not a line of the output of `rankscope dump`, the only text format that is read as a recording: an "
+        "event has at least four words, RANK KIND TIME NAME");
   RS_TRY(const RankId rank, rank_from(words[0].value));
   const std::string& kind = words[1].value;
   if (kind == "counter") return counter_line(rank, words);

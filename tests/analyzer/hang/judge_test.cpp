@@ -217,10 +217,10 @@ TEST(HangVerdict, ADeviceThatFinishedLessThanItsPeersIsStuck) {
   EXPECT_EQ(report.roots[0].kind, HangKind::device);
   EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
   EXPECT_EQ(report.roots[0].operation->sequence, 5);
-  EXPECT_NE(
-      report.roots[0].advice.find("the device of rank 1 (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic "
-                                  "on it."),
-      std::string::npos)
+  EXPECT_NE(report.roots[0].advice.find(
+                "the device of rank 1 for errors (nvidia-smi -q, Xid lines in dmesg), and run a diagnostic "
+                "on it."),
+            std::string::npos)
       << report.roots[0].advice;
 }
 
@@ -232,9 +232,10 @@ TEST(HangVerdict, SeveralStuckDevicesAreNamedInThePlural) {
       "3 0 all_reduce 4 done\n3 0 all_reduce 5 open\n");
   ASSERT_EQ(report.roots.size(), 1U);
   ASSERT_EQ(report.roots[0].kind, HangKind::device);
-  EXPECT_NE(report.roots[0].advice.find("the devices of ranks 1, 2 (nvidia-smi -q, Xid lines in dmesg), and run a "
-                                        "diagnostic on them."),
-            std::string::npos)
+  EXPECT_NE(
+      report.roots[0].advice.find("the devices of ranks 1, 2 for errors (nvidia-smi -q, Xid lines in dmesg), and run a "
+                                  "diagnostic on them."),
+      std::string::npos)
       << report.roots[0].advice;
 }
 

@@ -213,7 +213,7 @@ TEST(LostRanks, AJobThatWasStoppedAsAWholeLostNoRank) {
   EXPECT_EQ(findings_of(all_killed, "job_stopped").size(), 1U);
 }
 
-// Both were asked to end in step 1; rank 0 had begun an operation that rank 1 never came to.
+// Both were asked to end in step 1; rank 0 had begun an operation that rank 1 never reached.
 std::string asked_to_end(std::string_view signal, std::int64_t end_of_rank_1) {
   return format(
       "@run clock=same_host{}\n@group dp 0,1\n"
@@ -229,7 +229,7 @@ TEST(LostRanks, AJobThatWasAskedToEndLostNoRankWhoeverWasTheFirst) {
   EXPECT_TRUE(findings_of(text, "rank_lost").empty());
   const auto stopped = findings_of(text, "job_stopped");
   ASSERT_EQ(stopped.size(), 1U);
-  EXPECT_EQ(stopped[0].title, "the job hung: rank 1 never came to allreduce 1 of group dp")
+  EXPECT_EQ(stopped[0].title, "the job hung: rank 1 never reached allreduce 1 of group dp")
       << "which is why somebody stopped it";
   EXPECT_THAT(stopped[0].evidence, ::testing::HasSubstr("the recorder received SIGINT"));
   EXPECT_EQ(stopped[0].step, 1);

@@ -47,7 +47,7 @@ TEST(MemoryFindings, ADeviceThatIsNearlyFullIsOne) {
   EXPECT_EQ(worst.rank, RankId{0});
   EXPECT_EQ(worst.step, 1);
   EXPECT_THAT(worst.title, HasSubstr("1.00 GB of 80.0 GB is left"));
-  EXPECT_THAT(worst.evidence, HasSubstr("rank 0, device 0: at most 79.0 GB was reserved"));
+  EXPECT_THAT(worst.evidence, HasSubstr("rank 0, device 0: reserved memory peaked at 79.0 GB"));
   EXPECT_THAT(worst.evidence, HasSubstr("in step 1 (peak reached during an allocation for aten::mm"));
   EXPECT_THAT(worst.advice, HasSubstr("gradient accumulation"));
 }

@@ -179,7 +179,7 @@ TEST(PythonStacks, ShowASlowLoaderWhoseTimeABusyGpuHides) {
   EXPECT_EQ(row.kind, StragglerKind::data);
   ASSERT_TRUE(row.code);
   EXPECT_EQ(row.code->function, "Tokens.__getitem__");
-  EXPECT_THAT(row.evidence, HasSubstr("is idle because of its host for"));
+  EXPECT_THAT(row.evidence, HasSubstr("is kept idle by its host for"));
   EXPECT_THAT(row.evidence, HasSubstr("; samples of its Python code show that it is late because it loads data"));
 }
 

@@ -370,7 +370,7 @@ TEST(Scale, DividesOwnTimeAsItsFitSays) {
   EXPECT_THAT(fitted.notes, Contains(HasSubstr("of the own time of a single rank does not shrink")));
   const ScaleAnswer alone = answer_of({run_of(4, 0.001, 30, 32)}, options);
   EXPECT_LT(alone.predicted.front().step_ns, fitted.predicted.front().step_ns);
-  EXPECT_THAT(alone.notes, Contains(HasSubstr("All own time is assumed to shrink")));
+  EXPECT_THAT(alone.notes, Contains(HasSubstr("All own time is assumed to be inversely proportional")));
 }
 
 TEST(Scale, TellsABatchThatNeitherGrowsNorStays) {

@@ -152,13 +152,13 @@ TEST(Verdict, OfFindingsOfOneSeverityMissingRanksComeLast) {
 TEST(Verdict, WithOneRankOfManyItSaysWhatThatRankShows) {
   EXPECT_THAT(verdict_sentences(report_on(1, 64, 32'000)),
               ElementsAre("Ranks 1–63 (of 64) were not recorded.",
-                          "In rank 0 nothing stands out: exposed communication 3.2 %, idle 0.0 %.",
+                          "Nothing stands out on rank 0: exposed communication 3.2 %, idle 0.0 %.",
                           "Cannot tell whether a rank is slow: only 1 of 64 ranks was recorded."));
 }
 
 TEST(Verdict, WithOneRankOfManyAHintOfThatRankIsNotLost) {
   EXPECT_THAT(verdict_sentences(report_on(1, 8, 120'000)),
-              Contains("No large problem was found in rank 0; the largest finding: 12 % of the time, only "
+              Contains("No large problem was found on rank 0; the largest finding: 12 % of the time, only "
                        "communication runs."));
 }
 

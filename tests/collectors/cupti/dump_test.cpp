@@ -89,7 +89,7 @@ TEST(CuptiDump, ItStaysSmallAndHoldsWholeBuffers) {
   ASSERT_TRUE(fs::exists(folder / "dump"));
   EXPECT_LE(fs::file_size(folder / "dump"), most_bytes);
   EXPECT_EQ(original.run->metadata(original.run->processes()[0], "cupti_dump_problem"),
-            "the file was cut off: it can have at most 4 MiB");
+            "the file was cut off: its size is limited to 4 MiB");
   EXPECT_EQ(replay(folder, folder / "dump").status, 0);
 }
 

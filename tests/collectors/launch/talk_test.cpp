@@ -23,11 +23,11 @@ TEST(SummaryText, EventsThatWereReplacedAndEventsThatWereLostAreToldApart) {
       summary_text(summary),
       ::testing::AllOf(
           ::testing::HasSubstr("rankscope: removed 12345 older events while the command ran, as --keep or its default "
-                               "asks for; sums for each step are kept\n"),
+                               "requires; sums for each step are kept\n"),
           ::testing::HasSubstr("rankscope: lost 678 older events whose steps have no sums: --keep was too small, or "
                                "sums could not be stored\n"),
           ::testing::HasSubstr("rankscope: removed 9 older events of processes without steps while the command ran, as "
-                               "--keep or its default asks for\n")));
+                               "--keep or its default requires\n")));
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ TEST(TickProof, SaysHowFastTheTimerCounts) {
   EXPECT_EQ(inject::nccl::refusal_of(gpu.at(1000), gpu.at(2000), 10),
             "the timer of the GPU did not advance as expected: in each of 3 measurements it was too fast or too slow "
             "(in the last one, it counted 25 million times a second instead of 100 million), so the times of channels "
-            "are those at which RCCL's proxy noticed them");
+            "are those at which RCCL's proxy noticed the channels");
 }
 
 /// A process with operations of which only the GPU's timer says when they ran.

@@ -116,7 +116,7 @@ class Saving {
     RS_CHECK(static_cast<int>(texts.size()) == rank_.world);
     std::vector<Json> all;
     for (const std::string& text : texts) {
-      RS_TRY(Json json, parse_strict(text, format("message of rank {} during the save", all.size())));
+      RS_TRY(Json json, parse_strict(text, format("message from rank {} during the save", all.size())));
       if (json.contains(error_key)) {
         const auto error = json[error_key].get<std::string>();
         return fail(ErrorKind::cannot_write, rank_.world == 1 ? error : format("rank {}: {}", all.size(), error));

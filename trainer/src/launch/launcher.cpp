@@ -157,7 +157,7 @@ void report_end(const Child& child, int wait_status) {
   if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == wrong_usage) return;
   const std::string line =
       WIFSIGNALED(wait_status)
-          ? format("rankscope-train: rank {} was ended by signal {} ({})\n", child.rank, WTERMSIG(wait_status),
+          ? format("rankscope-train: rank {} was killed by signal {} ({})\n", child.rank, WTERMSIG(wait_status),
                    strsignal(WTERMSIG(wait_status)))
           : format("rankscope-train: rank {} ended with status {}\n", child.rank, WEXITSTATUS(wait_status));
   std::fputs(line.c_str(), stderr);

@@ -166,7 +166,7 @@ void Metadata::take(std::string_view key, const Value& value, Quality& quality) 
   } else if (key == "rankscope") {
     own = own_block_from(value.raw);
     if (!own)
-      drop({Counter::blocks_dropped, 1, format("the block rankscope, whose schema is not {}", own_schema)}, quality);
+      drop({Counter::blocks_dropped, 1, format("the rankscope block, whose schema is not {}", own_schema)}, quality);
   } else if (holds(kept, key)) {
     facts.emplace_back(key, short_text_from(value, quality));
   } else if (!holds(known, key)) {

@@ -33,7 +33,7 @@ class Rows {
       if (!own_.collectives[row] || !add(*own_.collectives[row])) unusable.push_back(row);
     if (unusable.empty()) return;
     add_loss({Counter::events_incomplete, unusable.size(),
-              format("{}: collectives of the block rankscope, first row {}", file_.path.filename().string(),
+              format("{}: collectives of the rankscope block, first row {}", file_.path.filename().string(),
                      unusable.front())},
              run_);
   }

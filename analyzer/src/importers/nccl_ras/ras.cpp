@@ -148,7 +148,7 @@ void add_ras(const PlainValues& values, ValueRef root, JobProgress& job) {
   const Communicator& first = largest.front();
   if (job.world_size > 0 && job.world_size != first.size)
     return not_used(
-        format("has no communicator of all {} of the job, only one of {}, whose numbers are not those of the job",
+        format("has no communicator of all {} of the job; its largest has {}, which are not numbered as in the job",
                counted(job.world_size, "rank"), counted(first.size, "rank")));
   if (std::ranges::any_of(largest, [&first](const Communicator& other) { return !same_processes(first, other); }))
     return not_used(

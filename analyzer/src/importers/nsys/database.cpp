@@ -99,7 +99,7 @@ Result<void> check_file(const fs::path& path) {
   for (const std::string_view suffix : {"-wal", "-journal"})
     if (holds_bytes(path.string() + std::string{suffix}))
       return refuse(path, format("has a file with unfinished changes next to it ({}{}): the export is still running, "
-                                 "or it was killed; wait for its end, or export the report again",
+                                 "or it was killed; wait until it ends, or export the report again",
                                  path.filename().string(), suffix));
   if (is_being_written(path))
     return refuse(path, "is locked by a program that is writing it: wait until the export ends");

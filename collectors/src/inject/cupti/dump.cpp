@@ -113,7 +113,7 @@ std::string append_to(const char* path, const std::string& block) {
   const bool written = fits && write_all(file, block);
   ::close(file);
   if (written) return {};
-  return known && !fits ? format("the file was cut off: it can have at most {} MiB", most_bytes >> 20)
+  return known && !fits ? format("the file was cut off: its size is limited to {} MiB", most_bytes >> 20)
                         : "the file cannot be written";
 }
 

@@ -11,7 +11,7 @@ constexpr std::uint64_t ns_per_tick = 10;
 constexpr const char* problem_key = "nccl_timer_problem";
 constexpr const char* other_gpu =
     "this process has communicators on several GPUs, whose timers differ; if a communicator uses a GPU different from "
-    "that of the first communicator, the times of its channels are those at which RCCL's proxy noticed them";
+    "that of the first communicator, the times of its channels are those at which RCCL's proxy noticed the channels";
 
 }  // namespace
 
@@ -88,7 +88,7 @@ std::string refusal_of(const Noticed& from, const Noticed& to, std::uint64_t ns_
   return format(
       "the timer of the GPU did not advance as expected: in each of {} measurements it was too fast or too slow (in "
       "the last one, it counted {:.0f} million times a second instead of {:.0f} million), so the "
-      "times of channels are those at which RCCL's proxy noticed them",
+      "times of channels are those at which RCCL's proxy noticed the channels",
       TickProof::most_refutations, counted / host_s / 1e6, 1e3 / static_cast<double>(ns_per_count));
 }
 

@@ -42,7 +42,7 @@ TEST(OwnBlock, RowsThatCannotBeUsedAreCountedWithTheirPlace) {
   EXPECT_EQ(run->quality().of(Counter::events_incomplete), 5U);
   EXPECT_THAT(run->info().places,
               ElementsAre(QualityPlace{Counter::events_incomplete, 5,
-                                       "rank-0.json: collectives of the block rankscope, first row 1"}));
+                                       "rank-0.json: collectives of the rankscope block, first row 1"}));
 }
 
 TEST(OwnBlock, OnlySourcesThatTheAnalysesKnowAreTaken) {
@@ -61,7 +61,7 @@ TEST(OwnBlock, OfAnotherSchemaItIsDroppedAsAWhole) {
     EXPECT_EQ(run->quality().of(Counter::blocks_dropped), 1U);
     EXPECT_THAT(run->info().places,
                 ElementsAre(QualityPlace{Counter::blocks_dropped, 1,
-                                         "rank-0.json: the block rankscope, whose schema is not rankscope.kineto/1"}));
+                                         "rank-0.json: the rankscope block, whose schema is not rankscope.kineto/1"}));
   }
 }
 

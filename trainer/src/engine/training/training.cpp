@@ -162,7 +162,7 @@ Result<void> check_replicas(const Replicated& own, std::int64_t done) {
                                                  odd.size() == 1 ? "s" : "", most->second.size())
                                         : format("{} differ, and nothing shows which of them is right", named(odd));
   std::string message = format(
-      "after {} the copies of the model are not the same: {}; memory was damaged, or an update "
+      "after {} the copies of the model are not the same: {}; memory was corrupted, or an update "
       "differed between ranks; continue from a checkpoint with --resume",
       counted(done, "step"), which);
   // For `rankscope hang`: why the ranks end.

@@ -123,9 +123,9 @@ struct HangReport {
 /// Schema rankscope.hang/1, in docs/hang.md; deterministic.
 [[nodiscard]] std::string render_hang_json(const HangReport& report);
 [[nodiscard]] std::string render_hang_html(const HangReport& report);
-/// "rank 3 never came to all_reduce 12 of the default group"
+/// "rank 3 never reached all_reduce 12 of the default group"
 [[nodiscard]] std::string hang_clause(const HangRoot& root);
-/// The verdict as a sentence: "Ranks 9, 14 never came to all_to_all 44791 of group 72 …".
+/// The verdict as a sentence: "Ranks 9, 14 never reached all_to_all 44791 of group 72 …".
 [[nodiscard]] std::string hang_headline(const HangReport& report);
 
 }  // namespace rankscope::analyzer
