@@ -44,11 +44,10 @@ void add_sources(CLI::App& app, RecordOptions& options) {
 }
 
 void add_limits(CLI::App& app, RecordOptions& options) {
-  app.add_option(
-         "--budget", options.budget,
-         "how much longer recording may make a step, as in 1% (default), or off for no limit: if recording CUDA "
-         "calls costs more than that on a thread that does not wait for the GPU, only the calls with which "
-         "NCCL launches kernels are recorded from then on, and the report says so")
+  app.add_option("--budget", options.budget,
+                 "limit for the time that recording adds to a step, in percent of the step (default: 1%), or off. If "
+                 "recording CUDA calls costs more on a thread that does not wait for the GPU, only the calls with "
+                 "which NCCL launches kernels are recorded from then on, and the report says so")
       ->type_name("PERCENT")
       ->check(not_empty);
   app.add_option("--ring-kib", options.ring_kib,

@@ -48,7 +48,7 @@ Action declare_whatif(CLI::App& app, const Words&) {
   const auto arguments = std::make_shared<WhatIfArguments>();
   add_run(app, arguments->run);
   app.add_option("--fix", arguments->fixes,
-                 "a change to apply, such as rank:2; at least one is needed, and several are combined")
+                 "a change to apply, such as rank:2 (required; repeat the option to combine changes)")
       ->allow_extra_args(false);  // what follows is RUN
   add_json_output(app, arguments->outputs, "the prediction");
   add_steps(app, arguments->selection);

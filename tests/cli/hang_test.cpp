@@ -42,7 +42,7 @@ TEST(HangVerb, NamesTheRankThatNeverCame) {
   const ProgramResult shown = hang({folder.path().string(), "--html", folder / "page.html"});
   EXPECT_EQ(shown.status, 0) << shown.err;
   EXPECT_THAT(shown.out, HasSubstr("Rank 1 never reached all_reduce 2"));
-  EXPECT_THAT(testing::read_file(folder / "page.html"), HasSubstr("never came"));
+  EXPECT_THAT(testing::read_file(folder / "page.html"), HasSubstr("never reached"));
   const ProgramResult json = hang({folder / "dump_0", folder / "dump_1", "--json", "-"});
   const auto report = nlohmann::json::parse(json.out, nullptr, false);
   ASSERT_TRUE(report.is_object()) << json.out;
@@ -93,7 +93,7 @@ TEST(HangVerb, ARecordingBesideDumpsIsReadToo) {
   const auto report = nlohmann::json::parse(both.out, nullptr, false);
   ASSERT_TRUE(report.is_object()) << both.out << both.err;
   EXPECT_EQ(report["verdict"], "finished") << "the recording shows that all ranks ended well";
-  EXPECT_THAT(report["data_quality"].dump(), HasSubstr("never came")) << "what the dumps say is noted";
+  EXPECT_THAT(report["data_quality"].dump(), HasSubstr("never reached")) << "what the dumps say is noted";
 }
 
 TEST(HangVerb, RefusesWrongOptionsWithStatus2) {

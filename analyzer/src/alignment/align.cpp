@@ -283,8 +283,8 @@ class Aligner {
     if (positions_[clock].reference == 0) return {};
     const std::string& first = domains_.clocks.front().name;
     if (all_.only_guessed)
-      return "operations have no sequence numbers, so it can only be guessed which calls on different ranks belong to "
-             "the same operation";
+      return "operations have no sequence numbers, so which calls on different ranks belong to the same operation "
+             "can only be guessed";
     if (positions_[clock].too_far || too_inexact_[clock])
       return format("no alignment with {} to within 10 ms was found", first);
     return format("fewer than {} operations are shared with {}, directly or through other clocks", least_operations,

@@ -24,7 +24,7 @@ constexpr std::string_view disagree =
     "the ranks disagree about what the operation is: probably a bug in the recorded program";
 constexpr std::string_view no_partner = "the recording does not say which rank was the partner";
 constexpr std::string_view no_end =
-    "the end times of the operations on other ranks do not show which of them belongs to this call";
+    "it is not clear which operation on the other ranks belongs to this call: their end times do not show it";
 constexpr std::string_view outside =
     "the other ranks recorded only earlier or later operations: the recordings do not cover the same time";
 constexpr std::string_view inside =

@@ -23,11 +23,11 @@ Judged judge_median(const MeasureChange& median, double limit) {
   if (median.change > limit) {
     if (median.low > 0) return {GateVerdict::fail};
     return {GateVerdict::cannot_tell,
-            format("the change of the median step is above the limit, but may be due to chance; {}", more_steps)};
+            format("the change in the median step is above the limit, but may be due to chance; {}", more_steps)};
   }
   if (median.high <= most_by_chance(limit)) return {GateVerdict::pass};
   return {GateVerdict::cannot_tell,
-          format("the change of the median step is not above the limit, but its 95 % interval extends too far above "
+          format("the change in the median step is not above the limit, but its 95 % interval extends too far above "
                  "the limit; {}",
                  more_steps)};
 }

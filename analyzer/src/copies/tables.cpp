@@ -83,9 +83,8 @@ std::vector<NotedTable> copy_tables(const Report& report, std::size_t most) {
     std::int64_t too_large = 0;
     for (const CopyRow& row : section.copies) too_large += row.too_large;
     if (too_large > 0)
-      tables.back().notes.push_back(
-          format("The byte totals leave out {} whose size is impossible or too large to be added.",
-                 counted(too_large, "copy record")));
+      tables.back().notes.push_back(format("The byte totals leave out {} whose size is impossible or too large to add.",
+                                           counted(too_large, "copy record")));
   }
   if (NotedTable calls = call_table(section, means, most); !calls.table.rows.empty())
     tables.push_back(std::move(calls));

@@ -182,7 +182,7 @@ std::string hang_clause(const HangRoot& root) {
       return format("{} was late to reach {}", ranks, operation);
     case HangKind::cycle:
       return count == 1 ? format("{} waits in {} for a rank that, in another operation, waits for it", ranks, operation)
-                        : format("{} are in a deadlock: ranks wait for each other in different operations", ranks);
+                        : format("{} are deadlocked: they wait for each other in different operations", ranks);
     case HangKind::nan:
       return format("{} computed values that are not finite (NaN or infinity)", ranks);
     case HangKind::corrupt:

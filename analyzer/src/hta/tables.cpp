@@ -32,10 +32,12 @@ constexpr std::array time_reasons{
     Reason{"hidden",
            "HTA treats a kernel as communication if its name begins with nccl, hccl or hip, so every kernel named hip… "
            "counts as communication. rankscope uses a list of library kernels and the recorded collectives."},
-    Reason{"rows",
-           "HTA leaves out all rows that begin after the start of its last step or, if that step is kept, after its "
-           "end (column lost). HTA counts device work once for each host row with the same correlation (column "
-           "doubled). rankscope includes every complete step and counts each kernel once."},
+    Reason{
+        "rows",
+        "HTA leaves out all rows that begin after the start of the last step. If it keeps that step, it leaves out all "
+        "rows that begin after the end of the step (column lost). HTA counts device work once for each host row with "
+        "the same correlation (column "
+        "doubled). rankscope includes every complete step and counts each kernel once."},
 };
 constexpr std::array launch_reasons{
     Reason{"launches",

@@ -90,7 +90,7 @@ std::vector<ContendedKernel> Contention::slower() const {
 std::string Contention::why_none_compared() const {
   if (by_key_.empty()) return "no kernels were recorded during communication";
   const bool any = std::ranges::any_of(by_key_, [](const auto& entry) { return entry.second.enough(); });
-  return any ? "" : "no kernel has at least 10 launches during communication and 10 alone";
+  return any ? "" : "no kernel has at least 10 launches during communication and 10 without communication";
 }
 
 struct OperationKey {

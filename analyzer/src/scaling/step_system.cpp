@@ -282,7 +282,7 @@ std::string why_too_many(const Graph& graph) {
 std::string why_not_scaled(const Graph& graph, const Matching& matching, const Node& node) {
   const Run& run = *graph.run;
   const std::uint32_t row = run.span(node.span).collective;
-  if (row == Span::no_collective) return "some communication was not matched between the ranks";
+  if (row == Span::no_collective) return "some communication was not matched across the ranks";
   const Collective& collective = run.collectives()[row];
   const std::string_view op = collective.op.is_set() ? run.text(collective.op) : "an operation without a name";
   if (is_point_to_point(op))
@@ -293,7 +293,7 @@ std::string why_not_scaled(const Graph& graph, const Matching& matching, const N
     return format("{} includes only some of the ranks; only jobs whose collectives include all ranks can be predicted",
                   op);
   if (!ring_of(op, 2)) return format("nothing is known about how long {} takes on more ranks", op);
-  if (!matching.parts[row].split) return format("some calls of {} were not matched between the ranks", op);
+  if (!matching.parts[row].split) return format("some calls of {} were not matched across the ranks", op);
   if (ring_of(op, 2)->share > 0 && collective.bytes < 0)
     return format("the sizes of some calls of {} were not recorded, so it is not known how their time grows", op);
   return {};

@@ -22,7 +22,7 @@ std::string code_text(const Straggler& row) {
   std::string text;
   if (row.code) text = format("; the time goes into {}", slow_code_text(*row.code));
   if (row.pauses)
-    text += format("; its garbage collector takes {} per step, that of its peers {}",
+    text += format("; its garbage collector takes {} per step, compared with {} for its peers",
                    duration_text(row.pauses->ns_per_step), duration_text(row.pauses->peers_ns_per_step));
   if (row.more_work) text += format("; it calls {}", more_work_text(*row.more_work));
   return text;
@@ -32,7 +32,7 @@ std::string code_sentence(const Straggler& row) {
   if (row.code) return format("The time goes into {}.", printable(slow_code_text(*row.code)));
   if (row.more_work) return format("It calls {}.", printable(more_work_text(*row.more_work)));
   if (!row.pauses) return {};
-  return format("Its garbage collector takes {} per step, that of its peers {}.",
+  return format("Its garbage collector takes {} per step, compared with {} for its peers.",
                 duration_text(row.pauses->ns_per_step), duration_text(row.pauses->peers_ns_per_step));
 }
 
@@ -101,7 +101,7 @@ std::string_view doubt_about(Certainty certainty) {
     case Certainty::of_three:
       return "; with only three ranks to compare, this does not prove that the rank is abnormal";
     case Certainty::few_steps:
-      return "; there are too few steps to prove that the difference lasts";
+      return "; there are too few steps to prove that the difference persists";
   }
   return "";
 }

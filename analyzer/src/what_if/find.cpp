@@ -58,7 +58,7 @@ class WhatIf {
     if (section.why_no_ideal.empty()) add_slowdowns(section);
     std::ranges::sort(section.ranks, {}, &RankReplay::rank);
     if (!section.why_no_ideal.empty())
-      section.doubts.push_back(format("The cost of unevenness is not known: {}.", section.why_no_ideal));
+      section.doubts.push_back(format("The cost of imbalance is not known: {}.", section.why_no_ideal));
     return section;
   }
 

@@ -43,7 +43,7 @@ void add_ranks(const WhatIfSection& section, Json& out) {
 
 std::string_view why_no_few_ranks(const WhatIfSection& section) {
   if (!section.why_no_ideal.empty()) return section.why_no_ideal;
-  return section.ranks.empty() ? "there is only one rank" : "unevenness costs less than 3 %";
+  return section.ranks.empty() ? "there is only one rank" : "imbalance costs less than 3 %";
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ NotedTable predictions(const WhatIfSection& section, std::size_t most) {
   for (const RankReplay* rank : std::span{ranks}.first(ranks.size() - noted.left_out.rows))
     add_row(noted, section, format("rank {} as fast as its peers", rank->rank.value), *rank->without_rank_ns);
   if (!section.ranks.empty() && section.ideal_ns)
-    add_row(noted, section, format("no unevenness {}", between_what(section)), *section.ideal_ns);
+    add_row(noted, section, format("no imbalance {}", between_what(section)), *section.ideal_ns);
   if (section.even_last_stage_ns && is_worth_a_row(section, *section.even_last_stage_ns))
     add_row(noted, section, "last stage with the mean compute of all stages", *section.even_last_stage_ns);
   const auto is_transfer = [](const KindSlowdown& kind) { return kind.kind == "comm"; };
@@ -106,7 +106,7 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
   NotedTable noted = predictions(section, most);
   if (section.slowdown && *section.slowdown >= 1.005) {
     const std::string kinds = kinds_text(section);
-    noted.notes.push_back(format("Steps take {:.2f} times as long as they would without unevenness {}{}{}.",
+    noted.notes.push_back(format("Steps take {:.2f} times as long as they would without imbalance {}{}{}.",
                                  *section.slowdown, between_what(section),
                                  kinds.empty() ? "" : "; if only one kind of work were uneven: ", kinds));
   }

@@ -120,7 +120,7 @@ void note_absence(const InjectSettings& settings, RecordSummary& summary) {
   summary.notes.emplace_back(
       settings.collect.has(Source::host)
           ? "nothing was recorded: no process reported events to the recorder through CUDA, NCCL, NVTX, PyTorch or the "
-            "annotation API, and none ran for at least a second (0.2 s if it has a rank)"
+            "annotation API, and no process ran for at least 1 s (0.2 s if the process has a rank)"
           : "nothing was recorded: no process reported events to the recorder through CUDA, NCCL, NVTX, PyTorch or the "
             "annotation API");
 }

@@ -13,7 +13,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {segments_unreadable, "segments_unreadable", data_loss,
      "A segment file could not be read and was left out, so the process that wrote it is missing. If permission is "
      "denied, read the recording as the user who recorded it, or ask that user for read access. If the header is "
-     "damaged or has a newer format, copy the recording again, or use a newer rankscope."},
+     "damaged, copy the recording again; if the file has a newer format, use a newer rankscope."},
     {segment_cut, "segment_cut", data_loss,
      "A segment file ends in the middle of a chunk, so the last events of the process that wrote it are missing. Copy "
      "the recording again."},
@@ -237,8 +237,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "recording has sums for each of them instead; if it has none, the events are gone. Record with a larger --keep "
      "to keep more."},
     {events_without_sums, "events_without_sums", data_loss,
-     "Old events were removed while the job ran, because the recording would otherwise have become larger than --keep "
-     "or its default allows, and the sums of their steps could not be stored. These steps are missing. Record with a "
+     "Old events were removed while the job ran to keep the recording within the limit of --keep (or its default). The "
+     "sums of their steps could not be stored, so these steps are missing. Record with a "
      "larger --keep, or set RANKSCOPE_SPOOL to a folder with more free space."},
 }};
 

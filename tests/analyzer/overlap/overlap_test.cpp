@@ -113,11 +113,13 @@ TEST(Overlap, LaunchesOfOtherSizesAreOtherKernels) {
   const auto section = overlap_in(text);
   ASSERT_TRUE(section) << section.error().why;
   EXPECT_TRUE(section->contended.empty()) << "none of them ran both during communication and alone";
-  EXPECT_EQ(section->why_no_contention, "no kernel has at least 10 launches during communication and 10 alone");
+  EXPECT_EQ(section->why_no_contention,
+            "no kernel has at least 10 launches during communication and 10 without communication");
 }
 
 TEST(Overlap, TooFewLaunchesAreNotCompared) {
-  EXPECT_EQ(overlap_in(gpu)->why_no_contention, "no kernel has at least 10 launches during communication and 10 alone");
+  EXPECT_EQ(overlap_in(gpu)->why_no_contention,
+            "no kernel has at least 10 launches during communication and 10 without communication");
 }
 
 TEST(Overlap, WithoutCommunicationThereIsNone) {

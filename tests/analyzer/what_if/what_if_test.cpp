@@ -264,11 +264,11 @@ std::string text_of(const WhatIfSection& section) {
 
 TEST(WhatIf, SaysBetweenWhomWorkIsEvenedOut) {
   EXPECT_THAT(text_of(*what_if_of(Replayed{two_ranks})),
-              AllOf(HasSubstr("no unevenness between peers and between steps\n"), Not(HasSubstr("Only peers"))));
+              AllOf(HasSubstr("no imbalance between peers and between steps\n"), Not(HasSubstr("Only peers"))));
   Replayed stages{two_ranks};
   stages.classes = {0, 1};
   const std::string text = text_of(*what_if_of(stages));
-  EXPECT_THAT(text, HasSubstr("no unevenness between steps\n"));
+  EXPECT_THAT(text, HasSubstr("no imbalance between steps\n"));
   EXPECT_THAT(text, HasSubstr("No two ranks do equal work, so differences between ranks remain.\n"));
   EXPECT_THAT(text, Not(HasSubstr("stage")));
 }

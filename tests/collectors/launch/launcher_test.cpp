@@ -197,7 +197,7 @@ TEST(Launcher, AShortProcessWithoutRankAndEventsLeavesNothing) {
   const Recorded recorded = record(folder, {"/bin/true"});
   EXPECT_EQ(recorded.status, 0);
   EXPECT_EQ(recorded.summary.processes, 0U);
-  EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("none ran for at least a second")));
+  EXPECT_THAT(recorded.summary.notes, ElementsAre(HasSubstr("no process ran for at least 1 s")));
 }
 
 TEST(Launcher, AProcessWhoseSegmentCannotBeReadIsNotSaidToHaveDoneNothing) {

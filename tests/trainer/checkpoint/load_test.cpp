@@ -112,7 +112,7 @@ TEST(Loading, ADamagedFileIsNamedBeforeAnythingOfItIsUsed) {
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
     write(path, damaged);
     auto checkpoint = Checkpoint::open(folder.path()).value();
-    EXPECT_THAT(message_of(checkpoint.read("w", {0, 64})), HasSubstr(path.string() + ": is damaged: its checksum is "));
+    EXPECT_THAT(message_of(checkpoint.read("w", {0, 64})), HasSubstr(path.string() + " is damaged: its checksum is "));
     EXPECT_TRUE(checkpoint.read("w", {0, 32})) << "the other file is sound";
     EXPECT_THAT(message_of(checkpoint.verify()), HasSubstr(path.string()));
   }
@@ -125,14 +125,14 @@ TEST(Loading, AFileCutAtAnyByteOrLongerOrAbsentIsNamed) {
   const std::string whole = read_file(path);
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += 13) {
     write(path, whole.substr(0, bytes));
-    EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is truncated: it has "))
+    EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + " is truncated: it has "))
         << bytes;
   }
   write(path, whole + "x");
-  EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is damaged: it has "));
+  EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + " is damaged: it has "));
   fs::remove(path);
   EXPECT_EQ(message_of(Checkpoint::open(folder.path())),
-            path.string() + ": cannot be read: No such file or directory; there is a checkpoint of step 10");
+            path.string() + " cannot be read: No such file or directory; there is a checkpoint of step 10");
 }
 
 TEST(Loading, ADamagedManifestIsNamed) {
@@ -141,10 +141,12 @@ TEST(Loading, ADamagedManifestIsNamed) {
   const fs::path path = folder / "step-00000020" / "manifest.json";
   std::string text = read_file(path);
   write(path, text.substr(0, text.size() / 2));
-  EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is truncated or damaged"));
+  EXPECT_THAT(message_of(Checkpoint::open(folder.path())),
+              HasSubstr(path.string() + ": the text is truncated or damaged"));
   text.replace(text.find("\"step\": 20"), 10, "\"step\": 21");
   write(path, text);
-  EXPECT_THAT(message_of(Checkpoint::open(folder.path())), HasSubstr(path.string() + ": is damaged: its checksum"));
+  EXPECT_THAT(message_of(Checkpoint::open(folder.path())),
+              HasSubstr(path.string() + ": the file is damaged: its checksum"));
   fs::copy_file(folder / "step-00000010" / "manifest.json", path, fs::copy_options::overwrite_existing);
   EXPECT_THAT(message_of(Checkpoint::open(folder.path())),
               HasSubstr("belongs to step 10, but its folder is named after step 20"));

@@ -71,7 +71,7 @@ TEST(Train, SaysWhatIsWrongAndEndsWithTheStatusOfThat) {
       {"--ranks 2 --steps 5 --fault pause:rank=1,ms=1,every=10", 2, "first act in step 5"},
       {"--ranks 2 --model gpt --hidden 30 --heads 4", 2, "--heads 4"},
       {"--ranks 1 --dump-gradients /nonexistent-folder/file", 5, "cannot be written"},
-      {"--ranks 1 --steps 2 --dump-gradients /dev/full", 5, "/dev/full: cannot be written"},
+      {"--ranks 1 --steps 2 --dump-gradients /dev/full", 5, "/dev/full cannot be written"},
       {"--pace fast", 2, "--pace fast"},
       {"--no-such-option", 2, "--no-such-option"},
   };

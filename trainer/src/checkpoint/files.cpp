@@ -20,7 +20,7 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 std::string reason(int code) { return std::generic_category().message(code); }
 
 tl::unexpected<Error> cannot_read(const std::string& shown, int code) {
-  return fail(ErrorKind::unreadable, format("{}: cannot be read: {}", shown, reason(code)));
+  return fail(ErrorKind::unreadable, format("{} cannot be read: {}", shown, reason(code)));
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ Result<Descriptor> open_to_read(int folder, const std::string& name, const std::
 Result<std::uint64_t> size_of(int descriptor, const std::string& shown) {
   struct stat facts {};
   if (::fstat(descriptor, &facts) != 0) return cannot_read(shown, errno);
-  if (!S_ISREG(facts.st_mode)) return fail(ErrorKind::unreadable, format("{}: is not a file", shown));
+  if (!S_ISREG(facts.st_mode)) return fail(ErrorKind::unreadable, format("{} is not a file", shown));
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
@@ -47,7 +47,7 @@ Result<void> read_at(int descriptor, std::uint64_t offset, std::span<std::byte> 
     const auto got = ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return cannot_read(shown, errno);
-    if (got == 0) return fail(ErrorKind::unreadable, format("{}: is truncated: it ends at byte {}", shown, offset));
+    if (got == 0) return fail(ErrorKind::unreadable, format("{} is truncated: it ends at byte {}", shown, offset));
     offset += static_cast<std::uint64_t>(got);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
   }
@@ -58,7 +58,7 @@ Result<std::string> read_whole(int folder, const std::string& name, std::uint64_
   RS_TRY(const Descriptor file, open_to_read(folder, name, shown));
   RS_TRY(const std::uint64_t size, size_of(file.number(), shown));
   if (size > most)
-    return fail(ErrorKind::unreadable, format("{}: has {} bytes, but at most {} are allowed", shown, size, most));
+    return fail(ErrorKind::unreadable, format("{} has {} bytes, but at most {} are allowed", shown, size, most));
   std::string text(size, '\0');
   RS_TRY_VOID(read_at(file.number(), 0, std::as_writable_bytes(std::span{text}), shown));
   return text;

@@ -77,7 +77,7 @@ Result<std::int64_t> read_latest(const fs::path& folder) {
   const auto step = step_folder_named(name);
   if (!step || step->kind != StepFolderKind::saved)
     return fail(ErrorKind::unreadable,
-                format("{}: does not name a checkpoint: {}{}", path, in_quotes(name), other_steps(folder, -1)));
+                format("{} does not name a checkpoint: {}{}", path, in_quotes(name), other_steps(folder, -1)));
   return step->step;
 }
 

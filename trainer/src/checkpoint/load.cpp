@@ -56,7 +56,7 @@ Result<void> check_size(int folder, const CheckpointFile& file, const std::strin
   RS_TRY(const Descriptor opened, open_to_read(folder, file.name, shown));
   RS_TRY(const std::uint64_t size, size_of(opened.number(), shown));
   if (size == file.bytes) return {};
-  return fail(ErrorKind::unreadable, format("{}: is {}: it has {} bytes, but was saved with {}", shown,
+  return fail(ErrorKind::unreadable, format("{} is {}: it has {} bytes, but was saved with {}", shown,
                                             size < file.bytes ? "truncated" : "damaged", size, file.bytes));
 }
 
@@ -79,7 +79,7 @@ std::string why_missing(const CheckpointManifest& manifest, const std::string& t
 
 // Whether a checkpoint belongs to what is about to be trained.
 tl::unexpected<Error> misfit(const Checkpoint& checkpoint, std::string_view what) {
-  return fail(ErrorKind::usage, format("{}: is a checkpoint of a different training run: {}", checkpoint.path(), what));
+  return fail(ErrorKind::usage, format("{} is a checkpoint of a different training run: {}", checkpoint.path(), what));
 }
 
 std::optional<std::string> value_of(const NamedOptions& options, const std::string& name) {
@@ -162,7 +162,7 @@ struct Checkpoint::Impl {
     RS_TRY(Descriptor descriptor, open_to_read(directory.number(), file.name, shown));
     RS_TRY(const std::uint32_t crc, crc32_of_file(descriptor.number(), shown));
     if (crc != file.crc32)
-      return fail(ErrorKind::unreadable, format("{}: is damaged: its checksum is {}, but it was saved with {}", shown,
+      return fail(ErrorKind::unreadable, format("{} is damaged: its checksum is {}, but it was saved with {}", shown,
                                                 crc32_text(crc), crc32_text(file.crc32)));
     RS_TRY(const SafetensorsHeader header, read_safetensors_header(descriptor.number(), shown));
     std::unordered_map<std::string, const StoredTensor*> stored;
@@ -177,10 +177,9 @@ struct Checkpoint::Impl {
       if (!fits)
         return fail(
             ErrorKind::unreadable,
-            format(
-                "{}: does not contain {} in the form that the manifest describes: the file and the manifest are from "
-                "different checkpoints",
-                shown, name));
+            format("{} does not contain {} in the form that the manifest describes: the file and the manifest are from "
+                   "different checkpoints",
+                   shown, name));
       result.begin_of.emplace(name, header.data_begin + found->second->begin);
     }
     return result;

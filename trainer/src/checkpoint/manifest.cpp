@@ -79,16 +79,17 @@ Result<TrainingFacts> facts_from(const Fields& fields) {
 // The format comes first: a newer one may have its checksum elsewhere.
 Result<void> check_origin(const Fields& fields) {
   const auto kind = fields.text("schema");
-  if (!kind || *kind != schema) return fields.wrong("is not the manifest of a rankscope checkpoint");
+  if (!kind || *kind != schema) return fields.wrong("the file is not the manifest of a rankscope checkpoint");
   RS_TRY(const std::int64_t version, fields.number("format", 1));
   if (version > checkpoint_format)
-    return fields.wrong(
-        format("has format {}, but this version of rankscope reads formats up to {}: use a newer version", version,
-               checkpoint_format));
+    return fields.wrong(format(
+        "the checkpoint has format {}, but this version of rankscope reads formats up to {}: use a newer version",
+        version, checkpoint_format));
   RS_TRY(const std::string checksum, fields.text(checksum_key));
   Json others = fields.json();
   others.erase(checksum_key);
-  if (checksum != checksum_of(others)) return fields.wrong("is damaged: its checksum does not match its content");
+  if (checksum != checksum_of(others))
+    return fields.wrong("the file is damaged: its checksum does not match its content");
   return {};
 }
 

@@ -53,9 +53,10 @@ Result<void> check_layout(const std::vector<StoredTensor>& tensors, std::uint64_
     end = tensor.end;
   }
   if (end == data_bytes) return {};
-  return fail(ErrorKind::unreadable,
-              format("{}: {}: its tensors have {} bytes, but {} follow the header", path,
-                     end > data_bytes ? "is truncated" : "has bytes after its last tensor", end, data_bytes));
+  return fail(
+      ErrorKind::unreadable,
+      format("{}: {}: its tensors have {} bytes, but {} follow the header", path,
+             end > data_bytes ? "the file is truncated" : "the file has bytes after its last tensor", end, data_bytes));
 }
 
 Result<std::string> read_text(int descriptor, std::uint64_t offset, std::uint64_t bytes, const std::string& path) {
@@ -113,17 +114,17 @@ Result<SafetensorsHeader> read_safetensors_header(int descriptor, const std::str
   RS_TRY(const std::uint64_t size, size_of(descriptor, path));
   if (size < length_bytes)
     return fail(ErrorKind::unreadable,
-                format("{}: is truncated: it has {} bytes, but the length of the header alone takes 8", path, size));
+                format("{} is truncated: it has {} bytes, but the length of the header alone takes 8", path, size));
   RS_TRY(const std::string length, read_text(descriptor, 0, length_bytes, path));
   const std::uint64_t bytes = little_endian(length);
   if (bytes > largest_safetensors_header)
     return fail(ErrorKind::unreadable,
-                format("{}: is not a safetensors file: its header would have {} bytes, but at most {} are "
+                format("{} is not a safetensors file: its header would have {} bytes, but at most {} are "
                        "allowed",
                        path, bytes, largest_safetensors_header));
   if (bytes > size - length_bytes)
     return fail(ErrorKind::unreadable,
-                format("{}: is truncated within its header: it has {} of {} bytes", path, size - length_bytes, bytes));
+                format("{} is truncated within its header: it has {} of {} bytes", path, size - length_bytes, bytes));
   RS_TRY(const std::string json, read_text(descriptor, length_bytes, bytes, path));
   return parse_safetensors_header(json, size - length_bytes - bytes, path);
 }

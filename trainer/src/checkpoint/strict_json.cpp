@@ -33,13 +33,13 @@ class Checker final : public nlohmann::json_sax<Json> {
     return keys_.back().insert(name).second || stop(format("the key {} appears twice", in_quotes(name)));
   }
   bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    return stop(format("is truncated or damaged: byte {} is not valid JSON", position));
+    return stop(format("the text is truncated or damaged: byte {} is not valid JSON", position));
   }
 
  private:
   bool enter() {
     keys_.emplace_back();
-    return keys_.size() <= most_levels || stop(format("has more than {} levels of brackets", most_levels));
+    return keys_.size() <= most_levels || stop(format("the text has more than {} levels of brackets", most_levels));
   }
   bool leave() {
     keys_.pop_back();

@@ -20,7 +20,7 @@ constexpr std::size_t largest_file = std::size_t{4} << 30;
 // gzread reads plain files as they are.
 Result<std::vector<std::byte>> read_all(const fs::path& path) {
   const std::unique_ptr<gzFile_s, int (*)(gzFile)> file{gzopen(path.c_str(), "rb"), gzclose};
-  if (!file) return fail(ErrorKind::unreadable, format("{}: cannot be opened", path.string()));
+  if (!file) return fail(ErrorKind::unreadable, format("{} cannot be opened", path.string()));
   std::vector<std::byte> bytes;
   std::array<std::byte, 1u << 16> chunk;
   while (true) {
@@ -29,12 +29,12 @@ Result<std::vector<std::byte>> read_all(const fs::path& path) {
     gzerror(file.get(), &status);
     // A gzip stream that ends early yields its data without an error from gzread; gzerror has it.
     if (got < 0 || (status != Z_OK && status != Z_STREAM_END)) {
-      return fail(ErrorKind::unreadable, format("{}: cannot be read (damaged or truncated)", path.string()));
+      return fail(ErrorKind::unreadable, format("{} cannot be read (damaged or truncated)", path.string()));
     }
     if (got == 0) return bytes;
     bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + got);
     if (bytes.size() > largest_file)
-      return fail(ErrorKind::unreadable, format("{}: is larger than 4 GiB", path.string()));
+      return fail(ErrorKind::unreadable, format("{} is larger than 4 GiB", path.string()));
   }
 }
 
@@ -57,7 +57,7 @@ Result<ImageSet> read_cifar(const fs::path& folder, CifarKind kind, const std::v
     all.pixels.insert(all.pixels.end(), part.pixels.begin(), part.pixels.end());
     all.labels.insert(all.labels.end(), part.labels.begin(), part.labels.end());
   }
-  if (all.labels.empty()) return fail(ErrorKind::unreadable, format("{}: has no {}", folder.string(), files.front()));
+  if (all.labels.empty()) return fail(ErrorKind::unreadable, format("{} has no {}", folder.string(), files.front()));
   return all;
 }
 
@@ -77,7 +77,7 @@ Result<ImageSet> read_mnist(const fs::path& folder, DataPart part) {
   const auto labels_path = existing(folder, name + "-labels-idx1-ubyte");
   if (!images_path || !labels_path) {
     return fail(ErrorKind::unreadable,
-                format("{}: has no {}-{}-ubyte", folder.string(), name, images_path ? "labels-idx1" : "images-idx3"));
+                format("{} has no {}-{}-ubyte", folder.string(), name, images_path ? "labels-idx1" : "images-idx3"));
   }
   RS_TRY(const auto image_bytes, read_all(*images_path));
   RS_TRY(const auto label_bytes, read_all(*labels_path));
@@ -137,7 +137,7 @@ Result<std::unique_ptr<SampleSource>> load_dataset(const DataOptions& options, D
     }
   }
   return fail(ErrorKind::unreadable,
-              format("{}: contains no {} files; expected data_batch_1.bin, train.bin or train-images-idx3-ubyte[.gz]",
+              format("{} contains no {} files; expected data_batch_1.bin, train.bin or train-images-idx3-ubyte[.gz]",
                      options.folder, options.dataset.empty() ? "known data" : options.dataset));
 }
 

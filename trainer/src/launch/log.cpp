@@ -38,7 +38,7 @@ Result<void> open_log(const std::string& folder, int rank) {
   const auto path = std::filesystem::path{folder} / format("rank-{}.log", rank);
   log.file.reset(std::fopen(path.c_str(), "we"));
   if (!log.file) {
-    return fail(ErrorKind::cannot_write, format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
+    return fail(ErrorKind::cannot_write, format("{} cannot be written: {}", path.string(), std::strerror(errno)));
   }
   return {};
 }

@@ -110,7 +110,8 @@ class PickleDecoder {
 bool PickleDecoder::push_long(std::size_t size_bytes) {
   std::uint64_t size = 0;
   if (!take_number(size_bytes, size)) return false;
-  if (size > 8) return damaged(format("contains a number of {} bytes; numbers in dumps have at most 8", size));
+  if (size > 8)
+    return damaged(format("contains an integer that is {} bytes long; integers in dumps have at most 8 bytes", size));
   std::uint64_t value = 0;
   if (!take_number(size, value)) return false;
   // Two's complement of `size` bytes.

@@ -15,10 +15,9 @@ Accelerator* the_accelerator = nullptr;
 Result<void*> open_library(const std::string& path, int flags) {
   if (void* const library = dlopen(path.c_str(), flags)) return library;
   const char* const why = dlerror();
-  return fail(ErrorKind::usage,
-              format("the trainer's CUDA part cannot be loaded: {}; install PyTorch "
-                     "with its CUDA libraries (scripts/setup --with-pytorch) and build rankscope again",
-                     why != nullptr ? why : path));
+  return fail(ErrorKind::usage, format("the trainer's CUDA part cannot be loaded: {}; install PyTorch "
+                                       "with its CUDA libraries (scripts/setup --with-pytorch) and rebuild rankscope",
+                                       why != nullptr ? why : path));
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ Result<std::unique_ptr<GradientDump>> GradientDump::open(const std::string& path
   auto dump = std::make_unique<GradientDump>();
   dump->path_ = path;
   dump->file_.open(path);
-  if (!dump->file_) return fail(ErrorKind::cannot_write, format("{}: cannot be written (--dump-gradients)", path));
+  if (!dump->file_) return fail(ErrorKind::cannot_write, format("{} cannot be written (--dump-gradients)", path));
   return dump;
 }
 
@@ -142,7 +142,7 @@ Result<void> GradientDump::flushed() {
   errno = 0;
   if (file_.flush()) return {};
   return fail(ErrorKind::cannot_write,
-              format("{}: cannot be written: {} (--dump-gradients)", path_,
+              format("{} cannot be written: {} (--dump-gradients)", path_,
                      errno != 0 ? std::strerror(errno) : "the file could not be written completely"));
 }
 

@@ -142,7 +142,7 @@ Result<void> make_folder(const std::string& folder) {
   std::filesystem::create_directories(folder, error);
   if (!error) return {};
   return fail(ErrorKind::cannot_write,
-              format("--checkpoints {}: cannot be created: {}; choose a folder that all ranks can write to", folder,
+              format("--checkpoints {} cannot be created: {}; choose a folder that all ranks can write to", folder,
                      error.message()));
 }
 
@@ -160,10 +160,9 @@ Result<std::int64_t> Checkpoints::resume() {
   RS_TRY_VOID(make_folder(options.folder));
   const std::vector<std::int64_t> steps = saved_steps(options.folder);
   if (options.resume == Resume::no && !steps.empty()) {
-    return fail(ErrorKind::usage,
-                format("--checkpoints {}: already contains the checkpoint of step {}; add --resume to "
-                       "continue from it, or choose another folder",
-                       options.folder, steps.back()));
+    return fail(ErrorKind::usage, format("--checkpoints {} already contains the checkpoint of step {}; add --resume to "
+                                         "continue from it, or choose another folder",
+                                         options.folder, steps.back()));
   }
   if (options.resume == Resume::if_saved && steps.empty()) {
     log_progress(format("{}: this folder contains no checkpoint yet, so training begins with step 0", options.folder));
