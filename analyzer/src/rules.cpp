@@ -29,9 +29,11 @@ namespace {
 
 constexpr std::array all_rules{
     Rule{"rank_lost, lost_at_start, job_stopped, ranks_missing",
-         "ranks that died, never joined or were not recorded; the finding shows which rank was lost first, and "
-         "in which step",
-         "job stopped by a signal / ranks not recorded, or all ranks stopped together / ranks lost", judge_lost_ranks},
+         "ranks that died, hung, never joined or were not recorded; the finding shows which rank was the first, and in "
+         "which step",
+         "recorder stopped by a signal / ranks not recorded, or all ranks stopped together / ranks lost, or the job "
+         "hung",
+         judge_lost_ranks},
     Rule{"straggler.*",
          "a rank whose own work takes longer than that of its peers: all the time, from a certain step on, or now and "
          "then",

@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 6> with_an_ideal{"kineto/amd_mi250/",
                                                         "kineto/triton/",
                                                         "nsys/training_2xh100/"};
 
-/// metrics.md 12: what would happen without unevenness never takes longer than what did.
+/// metrics.md 12: what would happen without imbalance never takes longer than what did.
 TEST_P(AnalysesOf, NoIdealIsAboveTheMeasured) {
   const analyzer::Report report = analyzer::analyze(*opened(), {});
   if (lacks(GetParam(), Lacks::times)) {

@@ -288,7 +288,7 @@ NotedTable operator_table(const FlopsSection& section, std::size_t most) {
   NotedTable noted;
   noted.title = "Operators below the peak";
   const Means means{static_cast<std::int64_t>(section.ranks.size()), steps_of_all(section)};
-  noted.what = means.words() + "; lost: excess over the time at peak speed";
+  noted.what = means.words() + "; lost: excess over peak time";
   noted.table.columns = {{"operator", Align::left, widest_product},
                          {"inputs", Align::left, widest_product_shapes},
                          {"type", Align::left},

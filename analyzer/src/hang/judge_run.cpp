@@ -45,14 +45,19 @@ std::int64_t alive_until(const Run& run, const EndsOfRun& ends, std::int64_t now
   return std::max(last, ends.last_unix_ns());
 }
 
-/// Nobody can look at the process any more.
-std::string advice_after_end(const HangRoot& root) {
+/// Of a rank that never came to an operation, if nobody can look at its process any more.
+std::string advice_after_end(const Run& run, const HangRoot& root) {
   const std::string ranks = ranks_text(root.ranks);
   if (!root.stack.empty())
     return format("Look at {} and at the log of {}: what ran instead of the operation?", root.stack.back(), ranks);
+  if (!run.metadata("hang_seen_at_unix_ns").empty())
+    return format(
+        "Look at the log of {} and at the stacks in the recording (hang/rank-N-stacks.txt, if they could be written): "
+        "what ran instead of the operation?",
+        ranks);
   return format(
-      "Look at the log of {}: what ran instead of the operation? Record with --hang-after SECONDS: then the stack is "
-      "recorded, too.",
+      "Look at the log of {}: what ran instead of the operation? Record with --hang-after SECONDS to get the stacks of "
+      "stuck ranks.",
       ranks);
 }
 
@@ -67,7 +72,10 @@ class RunJudge {
     mark_other_dead();
     HangReport report = judge(job_);
     report.has_ended = run_.metadata("still_running").empty();
-    if (report.has_ended) advise_after_end(report.roots);
+    report.job_has_ended = report.has_ended && !recorded_in_part(run_);
+    for (HangRoot& root : report.roots)
+      if (report.job_has_ended && (root.kind == HangKind::never_came || root.kind == HangKind::stuck_outside))
+        root.advice = advice_after_end(run_, root);
     if (report.roots.empty() && lost_) report.roots.push_back(root_without_waiting());
     if (lost_ && report.verdict == HangVerdict::finished) report.verdict = verdict_of_loss();
     if (!lost_ && report.verdict == HangVerdict::hang && everything_ended_well()) {
@@ -88,12 +96,6 @@ class RunJudge {
   }
 
  private:
-  static void advise_after_end(std::vector<HangRoot>& roots) {
-    for (HangRoot& root : roots)
-      if (root.kind == HangKind::never_came || root.kind == HangKind::stuck_outside)
-        root.advice = advice_after_end(root);
-  }
-
   void mark_lost(const Finding& finding) {
     if (!finding.rank || lost_) return;
     const RankId rank = *finding.rank;

@@ -161,19 +161,25 @@ const HangRoot* root_of_hang(const HangReport& report) {
   return root.certainty == HangCertainty::guess ? nullptr : &root;
 }
 
-/// What the verb `hang` says of it, before the rest of the evidence.
-void add_hang(const HangRoot& root, std::string_view more, Finding& stopped) {
+/// "the job hung: rank 1 never reached all_reduce 3 of group dp (step 5)"
+std::string title_of_hang(const HangRoot& root) {
+  return format("the job hung: {}{}", hang_clause(root), root.step ? format(" (step {})", *root.step) : "");
+}
+
+/// Replaces a finding by what the verb `hang` says. How the processes ended stays, as the end of the evidence.
+void replace_by_hang(const HangRoot& root, Finding& stopped) {
   stopped.severity = FindingSeverity::critical;
   if (root.ranks.size() == 1) stopped.rank = root.ranks.front();
   if (root.step) stopped.step = root.step;
-  stopped.title = format("the job hung: {}", hang_clause(root));
-  stopped.evidence = root.evidence;
-  if (!root.stack.empty()) stopped.evidence += format("; its stack ends at {}", root.stack.back());
-  if (!more.empty()) stopped.evidence += format("; {}", more);
-  stopped.cause.clear();
+  stopped.title = title_of_hang(root);
+  std::string evidence = root.evidence;
+  if (!root.stack.empty()) evidence += format("; its stack ends at {}", root.stack.back());
+  stopped.evidence = format("{}; {}", evidence, stopped.cause.empty() ? stopped.evidence : stopped.cause);
+  stopped.cause.clear();  // the verdict shows the advice instead
   stopped.advice = root.advice;
 }
 
+/// Whoever ended the job may have done so because it hung.
 void add_hang(const Run& run, const hang::EndsOfRun& ends, std::vector<Finding>& findings) {
   const auto stopped = std::ranges::find_if(findings, [&](const Finding& finding) {
     const bool hung_rank = finding.id == finding_id::rank_lost && finding.rank && ends.hung(*finding.rank);
@@ -183,11 +189,9 @@ void add_hang(const Run& run, const hang::EndsOfRun& ends, std::vector<Finding>&
   const HangReport report = hang::judge_ended(run, ends, findings, 0);
   const HangRoot* const root = root_of_hang(report);
   if (root == nullptr) return;
-  if (stopped->id == finding_id::job_stopped) {
-    add_hang(*root, std::string{stopped->evidence}, *stopped);
-  } else if (std::ranges::find(root->ranks, *stopped->rank) != root->ranks.end()) {
-    add_hang(*root, {}, *stopped);
-  }
+  const bool same_rank =
+      stopped->id == finding_id::job_stopped || std::ranges::find(root->ranks, *stopped->rank) != root->ranks.end();
+  if (same_rank) replace_by_hang(*root, *stopped);
 }
 
 /// The others end because a rank reported a problem, and do not say more than it.

@@ -40,8 +40,8 @@ bool only_guesses(const HangReport& report) {
 std::string verdict_sentence(const HangReport& report) {
   switch (report.verdict) {
     case HangVerdict::hang:
-      if (only_guesses(report)) return report.has_ended ? "The job may have hung." : "The job may hang.";
-      return report.has_ended ? "The job hung." : "The job hangs.";
+      if (only_guesses(report)) return report.job_has_ended ? "The job may have hung." : "The job may hang.";
+      return report.job_has_ended ? "The job hung." : "The job hangs.";
     case HangVerdict::crash:
       return "The job crashed.";
     case HangVerdict::failed:
@@ -179,14 +179,14 @@ std::string hang_clause(const HangRoot& root) {
     case HangKind::link:
       return format("{} called {}, which did not finish", ranks, operation);
     case HangKind::straggler:
-      return format("{} was late to reach {}", ranks, operation);
+      return format("{} {} late to reach {}", ranks, hang::verb(count, "was", "were"), operation);
     case HangKind::cycle:
       return count == 1 ? format("{} waits in {} for a rank that, in another operation, waits for it", ranks, operation)
-                        : format("{} are deadlocked: they wait for each other in different operations", ranks);
+                        : format("{} are deadlocked: ranks wait for each other in different operations", ranks);
     case HangKind::nan:
       return format("{} computed values that are not finite (NaN or infinity)", ranks);
     case HangKind::corrupt:
-      return format("the data of {} was damaged", ranks);
+      return format("the data of {} was corrupted", ranks);
   }
   return {};
 }

@@ -103,7 +103,7 @@ class RunProgress {
 };
 
 void RunProgress::note_losses() {
-  const bool still_runs = !run_.metadata("still_running").empty();  // then nothing can have been gathered yet
+  const bool still_runs = !run_.metadata("still_running").empty();  // segments are gathered at its end
   for (const Counter counter : lost_with_calls) {
     const std::uint64_t amount = run_.quality().of(counter);
     if (amount == 0 || (still_runs && counter == Counter::not_gathered)) continue;

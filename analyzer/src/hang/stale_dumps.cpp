@@ -86,9 +86,9 @@ void drop_stale_dumps(JobProgress& job) {
       continue;
     }
     RankProgress nothing{.file = progress.file, .trouble = "is older than those of its peers and was not used"};
-    job.troubles.push_back(
-        {"dumps_stale", progress.file,
-         "is older than the dumps of its peers: it is from an earlier attempt, or was written earlier in this one"});
+    job.troubles.push_back({"dumps_stale", progress.file,
+                            "is older than the dumps of its peers: it is from an earlier attempt, or the job continued "
+                            "after it was written"});
     progress = std::move(nothing);
   }
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* no_gain =
     "memory does not change the step time; it decides whether the job runs and how large its batches can be";
-constexpr std::int64_t least_bytes = 64LL << 20;  // below that neither unevenness nor growth hurts anybody
+constexpr std::int64_t least_bytes = 64LL << 20;  // below that neither imbalance nor growth hurts anybody
 constexpr double least_growth = 0.05;             // of the median peak, over all counted steps
 constexpr double least_host_growth = 0.10;        // resident memory holds caches, too
 constexpr std::int64_t soon = 10;                 // times the recorded steps

@@ -44,7 +44,7 @@ class ItemPeers {
   std::vector<std::uint32_t> members_;  // by set, then item
 };
 
-/// Without unevenness: mean over the peers of compute, memory, host and data; median of transfers and delays. What has
+/// Without imbalance: mean over the peers of compute, memory, host and data; median of transfers and delays. What has
 /// no peer keeps its length.
 [[nodiscard]] std::vector<std::int64_t> ideal_lengths(const Graph& graph, const ItemPeers& peers);
 

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::run_of;
 
 /// "11 9 1120;10 15 1260" (pid, status as of waitpid, ns) as metadata; rank N has pid 10 + N.
@@ -319,6 +320,25 @@ std::string one_never_comes(std::string_view head, std::string_view tail) {
       "0 comm 150 - allreduce group=dp state=started\n1 forward 110 20000000000 forward cut=end\n";
   text += tail;
   return text;
+}
+
+TEST(HangOfRun, OfAJobThatHasEndedItSpeaksInThePast) {
+  const std::string text = render_hang_text(judge_run(*run_of(one_never_comes("", ""))), Colour::no);
+  EXPECT_THAT(text, HasSubstr("The job hung."));
+  EXPECT_THAT(text, HasSubstr("Record with --hang-after SECONDS"));
+  EXPECT_THAT(text, Not(HasSubstr("py-spy")));
+  const std::string_view alarm = "meta.hang_seen_at_unix_ns=15000000000";
+  EXPECT_THAT(render_hang_text(judge_run(*run_of(one_never_comes(alarm, ""))), Colour::no),
+              HasSubstr("hang/rank-N-stacks.txt"));
+}
+
+TEST(HangOfRun, OfAJobThatStillRunsItSpeaksInThePresentAndMissesNothingThatIsGatheredLater) {
+  const std::string text = one_never_comes("meta.still_running=\"2 of 2 processes\"", "@quality not_gathered 1\n");
+  const HangReport report = judge_run(*run_of(text), 31'000'000'000);
+  EXPECT_TRUE(report.losses.empty());
+  const std::string shown = render_hang_text(report, Colour::no);
+  EXPECT_THAT(shown, HasSubstr("The job hangs."));
+  EXPECT_THAT(shown, HasSubstr("py-spy dump"));
 }
 
 TEST(HangOfRun, WhereEventsWereLostNothingOfCallsIsAFact) {

@@ -121,19 +121,30 @@ TEST(LostRanks, AJobThatWasStoppedBecauseItHungNamesTheRankThatHung) {
 
 // Rank 0 gave up waiting after 20 s and exited; torchrun then ended rank 1, which had recorded nothing for 19 s.
 TEST(LostRanks, ARankThatHungUntilTheLauncherEndedItIsNamedAsTheVerbHangDoes) {
-  const auto lost = findings_of(
+  std::string text =
       "@run clock=same_host world_size=2 origin_unix=1000000000 meta.exit_status=1 "
       "meta.end_seen.rank0=\"10 256 21000000000\" meta.end_seen.rank1=\"11 15 21200000000\"\n@group dp 0,1\n"
       "@rank 0 pid=10 recorded=0:20000000000 ended=exited:1\n@rank 1 pid=11 recorded=0:1000000000 ended=vanished\n"
+      "@lane 1 main kind=thread number=1\n@lane 1 \"python stacks\" kind=thread number=2\n"
       "0 step 0 100 step index=4\n1 step 0 100 step index=4\n"
       "0 step 100 20000000000 step index=5 cut=end\n0 comm 150 - allreduce group=dp state=started\n"
-      "1 step 100 1000000000 step index=5 cut=end\n1 forward 110 1000000000 forward cut=end\n",
-      "rank_lost");
+      "1 step 100 1000000000 step index=5 cut=end\n1 forward 110 1000000000 forward cut=end\n";
+  const auto lost = findings_of(text, "rank_lost");
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_EQ(lost[0].rank, RankId{1});
   EXPECT_THAT(lost[0].title, ::testing::HasSubstr("the job hung: rank 1 is stuck outside of communication"));
+  EXPECT_THAT(lost[0].title, ::testing::HasSubstr("(step 5)"));
   EXPECT_THAT(lost[0].evidence, ::testing::HasSubstr("its process was ended by SIGTERM"));
+  EXPECT_THAT(lost[0].evidence, ::testing::HasSubstr("it was killed by SIGTERM 20.2 s after its recording began"))
+      << "which is when it was seen to end, not when it recorded last";
+  EXPECT_THAT(lost[0].evidence, ::testing::HasSubstr("the command ended with status 1"));
   EXPECT_THAT(lost[0].advice, ::testing::HasSubstr("Look at the log of rank 1: what ran instead of the operation?"));
+
+  text += "1 mark 900000000 \"wait_for_disk train.py:76\" ns=100000000 lane=\"python stacks\"\n";
+  const auto sampled = findings_of(text, "rank_lost");
+  ASSERT_EQ(sampled.size(), 1U);
+  EXPECT_THAT(sampled[0].evidence, ::testing::HasSubstr("its stack ends at wait_for_disk train.py:76"));
+  EXPECT_THAT(sampled[0].advice, ::testing::HasSubstr("Look at wait_for_disk train.py:76 and at the log of rank 1"));
 }
 
 TEST(LostRanks, OneSignalForAllRanksIsTheEndOfTheJob) {

@@ -1,4 +1,4 @@
-// What unevenness costs, by kind, rank and operation.
+// What imbalance costs, by kind, rank and operation.
 #include "what_if/find.h"
 
 #include <gmock/gmock.h>

@@ -50,7 +50,7 @@ struct WhatIfSection {
   std::int64_t measured_ns = 0;
   std::int64_t replayed_ns = 0;
   double replay_error = 0;
-  std::optional<std::int64_t> ideal_ns{};  ///< without unevenness between peers and steps (12.4)
+  std::optional<std::int64_t> ideal_ns{};  ///< without imbalance between peers and steps (12.4)
   std::optional<double> slowdown{};        ///< replayed / ideal
   std::string why_no_ideal{};              ///< set where these are not known, nor any other slowdown
   // Not set: partners_unknown is above its limit.
