@@ -115,6 +115,7 @@ Finding lost_finding(const Run& run, const Section<StepsSection>& steps, const S
   finding.severity = FindingSeverity::critical;
   finding.rank = lost.process->rank;
   finding.step = step_of_loss(steps, lost);
+  if (lost.frontier->first) finding.missed_at = lost.frontier->first->started;
   finding.title = title_of(lost, steps, finding.step);
   finding.evidence = evidence_for(lost, suspects);
   finding.cause = cause_of(run, lost);
@@ -166,8 +167,17 @@ std::string title_of_hang(const HangRoot& root) {
   return format("the job hung: {}{}", hang_clause(root), root.step ? format(" (step {})", *root.step) : "");
 }
 
+/// When the peers of these ranks began the first operation that one of them never began.
+std::optional<RunTime> first_missed_by(const Run& run, std::span<const RankId> ranks) {
+  std::optional<RunTime> first;
+  for (const hang::Frontier& frontier : hang::comm_frontiers(run))
+    if (frontier.first && std::ranges::find(ranks, frontier.rank) != ranks.end())
+      first = std::min(first.value_or(frontier.first->started), frontier.first->started);
+  return first;
+}
+
 /// Replaces a finding by what the verb `hang` says. How the processes ended stays, as the end of the evidence.
-void replace_by_hang(const HangRoot& root, Finding& stopped) {
+void replace_by_hang(const Run& run, const HangRoot& root, Finding& stopped) {
   stopped.severity = FindingSeverity::critical;
   if (root.ranks.size() == 1) stopped.rank = root.ranks.front();
   if (root.step) stopped.step = root.step;
@@ -177,6 +187,7 @@ void replace_by_hang(const HangRoot& root, Finding& stopped) {
   stopped.evidence = format("{}; {}", evidence, stopped.cause.empty() ? stopped.evidence : stopped.cause);
   stopped.cause.clear();  // the verdict shows the advice instead
   stopped.advice = root.advice;
+  stopped.missed_at = first_missed_by(run, root.ranks);
 }
 
 /// Whoever ended the job may have done so because it hung.
@@ -191,7 +202,7 @@ void add_hang(const Run& run, const hang::EndsOfRun& ends, std::vector<Finding>&
   if (root == nullptr) return;
   const bool same_rank =
       stopped->id == finding_id::job_stopped || std::ranges::find(root->ranks, *stopped->rank) != root->ranks.end();
-  if (same_rank) replace_by_hang(*root, *stopped);
+  if (same_rank) replace_by_hang(run, *root, *stopped);
 }
 
 /// The others end because a rank reported a problem, and do not say more than it.

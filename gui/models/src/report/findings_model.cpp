@@ -7,6 +7,7 @@
 #include "rankscope/core/median.h"
 #include "rankscope/gui/models/base/words.h"
 #include "rankscope/gui/models/report/verdict_words.h"
+#include "rankscope/gui/models/session/moments.h"
 
 namespace rankscope::gui {
 namespace {
@@ -32,14 +33,32 @@ std::optional<std::int64_t> median_step(const analyzer::Report& report) {
   return steps[median_row(lengths_ns)].index;
 }
 
+/// As long as two usual steps, so that what was done before it is in sight.
+TimeRange around_missed(RunTime missed, const analyzer::Report& report, TimeRange extent) {
+  const auto index = median_step(report);
+  const auto step = index ? step_time(report, *index, std::nullopt) : std::nullopt;
+  const nanoseconds half = step && !step->empty() ? step->length() : extent.length() / 20;
+  return {missed - half, missed + half};
+}
+
 }  // namespace
 
 Place place_of(const analyzer::Finding& finding, const analyzer::Report& report, TimeRange extent) {
+  if (finding.missed_at) return {around_missed(*finding.missed_at, report, extent), finding.rank};
   const auto index = finding.step ? finding.step : median_step(report);
   const auto time = index ? step_time(report, *index, finding.rank) : std::nullopt;
   if (!time || time->empty()) return {extent, finding.rank};
   const nanoseconds margin = time->length() / 10;
   return {{time->begin - margin, time->end + margin}, finding.rank};
+}
+
+void show_first_sight(Session& session) {
+  const auto& report = session.report();
+  const bool is_new = report != nullptr && session.visible() == session.extent();
+  if (!is_new || !report->findings || report->findings->empty() || !report->findings->front().missed_at)
+    return show_steps(session);
+  const Place place = place_of(report->findings->front(), *report, session.extent());
+  session.go_to(place.time, place.rank);
 }
 
 FindingsModel::FindingsModel(Session& session, QObject* parent)

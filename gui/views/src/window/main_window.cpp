@@ -116,7 +116,7 @@ MainWindow::MainWindow(Session& session, QWidget* parent) : QMainWindow(parent),
     failure_ = message;
     show_banner();
   });
-  connect(&session, &Session::reportChanged, this, [this] { show_steps(session_); });
+  connect(&session, &Session::reportChanged, this, [this] { show_first_sight(session_); });
   keeper_ = new ViewKeeper(session, {.window = *this,  // what was saved counts more
                                      .timeline = *timeline_,
                                      .warn = [this](const QString& sentence) { warn(sentence); },

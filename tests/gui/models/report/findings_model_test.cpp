@@ -128,6 +128,31 @@ TEST(FindingsModel, AFindingWithoutStepsIsAllOfTheRun) {
   EXPECT_EQ(place_of(finding_on(RankId{3}, {}), report, all), (Place{all, RankId{3}}));
 }
 
+// Rank 1 is killed in its second step; rank 0 waits for it from 150 ms on, and is ended after 60 s.
+constexpr std::string_view lost_rank =
+    "@run clock=same_host world_size=2 meta.exit_status=1\n@group dp 0,1\n"
+    "@rank 0 recorded=0:60000000000 ended=exited:1\n@rank 1 recorded=0:120000000 ended=vanished\n"
+    "0 step 0 100000000 step index=0\n1 step 0 100000000 step index=0\n"
+    "0 comm 50000000 90000000 allreduce group=dp\n1 comm 60000000 90000000 allreduce group=dp\n"
+    "0 step 100000000 60000000000 step index=1 cut=end\n0 comm 150000000 - allreduce group=dp state=started\n"
+    "1 step 100000000 120000000 step index=1 cut=end\n";
+
+TEST(FindingsModel, ARunThatLostARankIsFirstSeenWhereTheRankIsMissed) {
+  Session session;
+  session.show(*run_from_text(lost_rank));
+  ASSERT_TRUE(testing::becomes_ready(session));
+  ASSERT_FALSE(session.report()->findings->empty());
+  EXPECT_EQ(session.report()->findings->front().id, "rank_lost");
+  const QSignalSpy revealed{&session, &Session::revealRequested};
+  show_first_sight(session);
+  EXPECT_EQ(session.visible(), (TimeRange{at(50'000'000), at(250'000'000)})) << "a step before and after it";
+  ASSERT_EQ(revealed.count(), 1);
+  EXPECT_EQ(revealed.front().front().value<RankId>(), RankId{1});
+  session.set_visible({at(0), at(500'000)});
+  show_first_sight(session);
+  EXPECT_EQ(session.visible(), (TimeRange{at(0), at(500'000)})) << "somebody has looked elsewhere";
+}
+
 TEST(FindingsModel, AFindingOfOneStepIsThatStepOnItsRank) {
   analyzer::Report report;
   analyzer::StepsSection steps;

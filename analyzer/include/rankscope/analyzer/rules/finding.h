@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rankscope/core/id.h"
+#include "rankscope/core/time.h"
 
 namespace rankscope::analyzer {
 
@@ -63,6 +64,8 @@ struct Finding {
   std::string cause{};                   ///< short, where the rule knows one: "most of it is all-reduce"
   /// Set where the share alone would be worse, but the data does not show how much of it counts: "without steps".
   std::string held_at_minor{};
+  /// Of a rank that was lost or hung: when its peers began the first operation that it never began. Not in the JSON.
+  std::optional<RunTime> missed_at{};
 };
 
 /// True for findings that say what is wrong with one rank, not with the time of everybody.
