@@ -61,6 +61,16 @@ std::string advice_after_end(const Run& run, const HangRoot& root) {
       ranks);
 }
 
+void name_oom_killer(const Run& run, HangRoot& root) {
+  for (const RankId rank : root.ranks) {
+    const std::string words = oom_words(run, rank);
+    if (words.empty()) continue;
+    if (root.evidence.find(words) == std::string::npos) root.evidence += "; " + words;
+    root.advice = oom_advice(run, rank);
+    return;
+  }
+}
+
 class RunJudge {
  public:
   RunJudge(const Run& run, const EndsOfRun& ends, std::int64_t now_unix_ns)
@@ -77,6 +87,8 @@ class RunJudge {
       if (report.job_has_ended && (root.kind == HangKind::never_came || root.kind == HangKind::stuck_outside))
         root.advice = advice_after_end(run_, root);
     if (report.roots.empty() && lost_) report.roots.push_back(root_without_waiting());
+    for (HangRoot& root : report.roots)
+      if (root.kind == HangKind::dead) name_oom_killer(run_, root);
     if (lost_ && report.verdict == HangVerdict::finished) report.verdict = verdict_of_loss();
     if (!lost_ && report.verdict == HangVerdict::hang && everything_ended_well()) {
       // Operations that nobody waited for any more when all processes exited.

@@ -61,21 +61,23 @@ std::string how_it_ended(const Suspect& suspect) {
 bool is_named_killed(const Suspect& lost) { return !lost.hung && lost.signal > 0; }
 
 /// how_it_ended() after the title, which is not said twice.
-std::string more_on_its_end(const Suspect& lost) {
-  return is_named_killed(lost) ? format("this was {}", age_of(lost)) : how_it_ended(lost);
+std::string more_on_its_end(const Run& run, const Suspect& lost) {
+  const std::string end = is_named_killed(lost) ? format("this was {}", age_of(lost)) : how_it_ended(lost);
+  const std::string oom = hang::oom_words(run, lost.process->rank);
+  return oom.empty() ? end : format("{}; {}", end, oom);
 }
 
 /// "this was 12.3 s after its recording began, on host n0; the command ended with status 1"
 std::string cause_of(const Run& run, const Suspect& lost) {
-  std::string text = more_on_its_end(lost);
+  std::string text = more_on_its_end(run, lost);
   if (const std::string_view host = run.text(lost.process->host); !host.empty()) text += format(", on host {}", host);
   if (const auto status = run.metadata("exit_status"); !status.empty())
     text += format("; the command ended with status {}", status);
   return text;
 }
 
-std::string evidence_for(const Suspect& lost, std::span<const Suspect> suspects) {
-  std::string text = more_on_its_end(lost);
+std::string evidence_for(const Run& run, const Suspect& lost, std::span<const Suspect> suspects) {
+  std::string text = more_on_its_end(run, lost);
   if (lost.frontier->first) {
     text += format("; it never joined an operation that rank {} had started (it missed {} in all)",
                    lost.frontier->first->peer.value, counted(lost.frontier->missed, "operation"));
@@ -117,12 +119,14 @@ Finding lost_finding(const Run& run, const Section<StepsSection>& steps, const S
   finding.step = step_of_loss(steps, lost);
   if (lost.frontier->first) finding.missed_at = lost.frontier->first->started;
   finding.title = title_of(lost, steps, finding.step);
-  finding.evidence = evidence_for(lost, suspects);
+  finding.evidence = evidence_for(run, lost, suspects);
   finding.cause = cause_of(run, lost);
-  finding.advice = format(
-      "Look at the last lines of rank {}'s log and at the kernel log of its host (out of memory, hardware error); "
-      "checkpoint often enough to restart.",
-      lost.process->rank.value);
+  finding.advice = hang::oom_advice(run, lost.process->rank);
+  if (finding.advice.empty())
+    finding.advice = format(
+        "Look at the last lines of rank {}'s log and at the kernel log of its host (out of memory, hardware error); "
+        "checkpoint often enough to restart.",
+        lost.process->rank.value);
   return finding;
 }
 

@@ -10,6 +10,7 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/recording/manifest.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer::hang {
 namespace {
@@ -114,6 +115,24 @@ bool is_own_fault(std::int64_t signal) {
 std::string signal_words(std::int64_t signal) {
   const auto found = std::ranges::find(signal_names, signal, &SignalName::number);
   return found == signal_names.end() ? format("signal {}", signal) : std::string{found->name};
+}
+
+std::string oom_words(const Run& run, RankId rank) {
+  std::string_view value = run.metadata(format("{}{}", recording::oom_kills_prefix, rank.value));
+  const std::string_view where = take_word(value);
+  const auto count = number_from<std::int64_t>(value, {.least = 1});
+  if (!count || (where != "cgroup" && where != "host")) return {};
+  return format("the kernel's out-of-memory killer ended {} {}", counted(*count, "process"),
+                where == "cgroup" ? "of the job while it ran" : "on the host of the rank while the job ran");
+}
+
+std::string oom_advice(const Run& run, RankId rank) {
+  if (oom_words(run, rank).empty()) return {};
+  return format(
+      "Reduce the host memory of rank {} (for example, fewer DataLoader workers or smaller caches), or give the job "
+      "more "
+      "memory; the kernel log of its host shows which processes were killed.",
+      rank.value);
 }
 
 bool recorded_in_part(const Run& run) {

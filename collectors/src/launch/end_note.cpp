@@ -14,6 +14,8 @@
 namespace rankscope::collectors {
 namespace {
 
+constexpr std::string_view sigkill = "SIGKILL";
+
 /// "SIGKILL"; empty for a number that is no signal.
 std::string signal_name(int signal) {
   const char* const name = sigabbrev_np(signal);
@@ -88,7 +90,8 @@ std::vector<RankEnd> bad_ends(std::span<const ProcessEnd> ends, const recording:
   return bad;
 }
 
-std::string end_note(int status, std::string_view stopped_by, std::span<const RankEnd> ends) {
+std::string end_note(int status, std::string_view stopped_by, std::span<const RankEnd> ends,
+                     std::string_view oom_kills) {
   if (status == 0) return {};
   if (!stopped_by.empty())
     return format("the command was stopped by {} and ended with {}", stopped_by, status_text(status));
@@ -99,6 +102,10 @@ std::string end_note(int status, std::string_view stopped_by, std::span<const Ra
       format("; rank {} ended first: it {} {} after it started", first.rank, first.how, duration_text(first.end.lived));
   if (first.steps > 0) text += format(", in step {}", first.in_step);
   text += format(" (pid {} on host {})", first.end.process.pid, host_name());
+  if (first.signal == sigkill && !oom_kills.empty()) {
+    text += "; meanwhile, the kernel's out-of-memory killer ended processes ";
+    text += oom_kills.starts_with("cgroup") ? "of this job" : "on this host";
+  }
   if (first.no_step > nanoseconds{0})
     text += format(
         "; before that, no rank had finished a step for {}, so the job may have hung: `rankscope hang` shows "
@@ -107,7 +114,7 @@ std::string end_note(int status, std::string_view stopped_by, std::span<const Ra
   return text;
 }
 
-void add_ends(std::span<const RankEnd> ends, RecordSummary& summary) {
+void add_ends(std::span<const RankEnd> ends, std::string_view oom_kills, RecordSummary& summary) {
   auto& metadata = summary.metadata;
   const auto value_of = [&metadata](std::string key) -> std::string& {
     const auto known = std::ranges::find(metadata, key, &std::pair<std::string, std::string>::first);
@@ -115,6 +122,8 @@ void add_ends(std::span<const RankEnd> ends, RecordSummary& summary) {
   };
   for (const RankEnd& row : ends) {
     if (!row.signal.empty()) value_of(format("{}{}", recording::ended_by_prefix, row.rank)) = row.signal;
+    if (row.signal == sigkill && !oom_kills.empty())
+      value_of(format("{}{}", recording::oom_kills_prefix, row.rank)) = oom_kills;
     std::string& seen = value_of(format("{}{}", recording::end_seen_prefix, row.rank));
     seen += format("{}{} {} {}", seen.empty() ? "" : ";", row.end.process.pid, row.end.wait_status, row.end.unix_ns);
   }

@@ -30,11 +30,12 @@ struct RankEnd {
 /// "the command ended with status 1; rank 1 ended first: it was killed by SIGKILL 12.3 s after it started, in step 14
 /// (pid 4711 on host n0)"; empty if the status is 0. If no rank had finished a step for long, the launcher may have
 /// ended the first one, so the note says how long that was. `stopped_by`: the signal with which the job was asked to
-/// end.
-[[nodiscard]] std::string end_note(int status, std::string_view stopped_by, std::span<const RankEnd> ends);
+/// end. `oom_kills`: what oom_kills_between() found; named if the first rank was killed by SIGKILL.
+[[nodiscard]] std::string end_note(int status, std::string_view stopped_by, std::span<const RankEnd> ends,
+                                   std::string_view oom_kills = {});
 
 /// For the manifest, so that reports name the signals and judge who ended first: "ended_by.rank1" is "SIGKILL", and
-/// "end_seen.rank1" lists the ends of its processes.
-void add_ends(std::span<const RankEnd> ends, RecordSummary& summary);
+/// "end_seen.rank1" lists the ends of its processes. "oom_kills.rank1" is `oom_kills` if SIGKILL ended the rank.
+void add_ends(std::span<const RankEnd> ends, std::string_view oom_kills, RecordSummary& summary);
 
 }  // namespace rankscope::collectors

@@ -1,11 +1,13 @@
 #include "hang/parts.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "analyzer/synthetic_run.h"
 #include "hang/suspects.h"
+#include "rankscope/analyzer/hang/hang.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
 #include "verdict/verdict.h"
@@ -92,6 +94,22 @@ TEST(LostRanks, TheSignalThatEndedARankShowsWhichStoppedFirst) {
   EXPECT_EQ(lost[0].rank, RankId{1});
   EXPECT_NE(lost[0].evidence.find("this was 195 ns after its recording began"), std::string::npos) << lost[0].evidence;
   EXPECT_EQ(lost[0].cause, "this was 195 ns after its recording began, on host n3; the command ended with status 1");
+}
+
+TEST(LostRanks, ARankThatTheOutOfMemoryKillerMayHaveEndedIsSaidToBe) {
+  std::string text{killed_then_ended};
+  text.insert(text.find(" meta.ended_by.rank0"), " meta.oom_kills.rank1=\"cgroup 1\"");
+  const auto lost = findings_of(text, "rank_lost");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_THAT(lost[0].evidence,
+              ::testing::HasSubstr("the kernel's out-of-memory killer ended 1 process of the job while it ran"));
+  EXPECT_THAT(lost[0].advice, ::testing::HasSubstr("Reduce the host memory of rank 1"));
+  const HangReport report = judge_run(*run_of(text));
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].evidence, ::testing::HasSubstr("out-of-memory killer ended 1 process of the job"));
+  EXPECT_THAT(report.roots[0].advice, ::testing::HasSubstr("Reduce the host memory of rank 1"));
+  text.replace(text.find("cgroup 1"), 8, "cgroup x");
+  EXPECT_EQ(findings_of(text, "rank_lost").at(0).evidence.find("out-of-memory"), std::string::npos) << "damaged";
 }
 
 TEST(LostRanks, TheVerdictSaysTheSignalTheHostAndTheStatusOfTheCommand) {

@@ -141,12 +141,32 @@ TEST(EndNote, NamesTheRankThatEndedFirstAndTheSignal) {
             "12.300 s after it started, in step 14 (pid 11 on host " +
                 host_name() + ")");
   RecordSummary summary;
-  add_ends(bad, summary);
+  add_ends(bad, "", summary);
   using Fact = std::pair<std::string, std::string>;
   EXPECT_EQ(summary.metadata, (std::vector<Fact>{{"ended_by.rank1", "SIGKILL"},
                                                  {"end_seen.rank1", "11 9 5"},
                                                  {"ended_by.rank0", "SIGTERM"},
                                                  {"end_seen.rank0", "10 15 6"}}));
+}
+
+TEST(EndNote, NamesTheOutOfMemoryKillerIfItEndedProcessesMeanwhile) {
+  recording::LiveView view;
+  view.processes = {process_of(10, 0, 13), process_of(11, 1, 13)};
+  const std::vector<RankEnd> killed =
+      bad_ends(std::vector{end_at(11, SIGKILL, 5), end_at(10, SIGTERM, 6)}, view, same_clock);
+  EXPECT_THAT(end_note(1, "", killed, "cgroup 1"),
+              EndsWith("; meanwhile, the kernel's out-of-memory killer ended processes of this job"));
+  EXPECT_THAT(end_note(1, "", killed, "host 2"),
+              EndsWith("; meanwhile, the kernel's out-of-memory killer ended processes on this host"));
+  RecordSummary summary;
+  add_ends(killed, "cgroup 1", summary);
+  const auto of_rank = [&summary](int rank) {
+    return std::ranges::count(summary.metadata, std::pair{format("oom_kills.rank{}", rank), std::string{"cgroup 1"}});
+  };
+  EXPECT_EQ(of_rank(1), 1);
+  EXPECT_EQ(of_rank(0), 0) << "the launcher asked it to end";
+  const std::vector<RankEnd> crashed = bad_ends(std::vector{end_at(11, SIGSEGV, 5)}, view, same_clock);
+  EXPECT_EQ(end_note(1, "", crashed, "cgroup 1").find("out-of-memory"), std::string::npos);
 }
 
 TEST(EndNote, NamesNoStepIfNotEverythingWasRead) {

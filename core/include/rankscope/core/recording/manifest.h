@@ -70,6 +70,9 @@ inline constexpr const char* ended_by_prefix = "ended_by.rank";
 /// "end_seen.rank3" lists the processes of rank 3 that did not end well: "PID STATUS NS;...", STATUS as of waitpid(2),
 /// or 0 if it is not known, NS since 1970.
 inline constexpr const char* end_seen_prefix = "end_seen.rank";
+/// "oom_kills.rank3" is "cgroup 1" or "host 1" if SIGKILL ended rank 3 and the kernel's out-of-memory killer ended so
+/// many processes of the job's cgroup, or else of its host, while the job ran.
+inline constexpr const char* oom_kills_prefix = "oom_kills.rank";
 
 /// What a key says after both values were told: the later one; of details_recorded_key all that either lists.
 [[nodiscard]] std::string value_after(std::string_view key, std::string_view earlier, std::string_view later);
