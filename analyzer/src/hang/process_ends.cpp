@@ -130,8 +130,7 @@ std::string oom_advice(const Run& run, RankId rank) {
   if (oom_words(run, rank).empty()) return {};
   return format(
       "Reduce the host memory of rank {} (for example, fewer DataLoader workers or smaller caches), or give the job "
-      "more "
-      "memory; the kernel log of its host shows which processes were killed.",
+      "more memory; the kernel log of its host shows which processes were killed.",
       rank.value);
 }
 
