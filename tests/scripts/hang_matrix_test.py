@@ -46,7 +46,7 @@ class Results(unittest.TestCase):
     def test_of_other_ranks_than_the_faulty_one_are_not_right(self):
         verdict = {"verdict": "hang", "roots": [{"ranks": [0], "kind": "dead", "certainty": "fact"}]}
         result = matrix.result_of({"mode": "ddp", "fault": "kill", "ranks": 4, "faulty": 1}, verdict, "  rank      : 3 (local_rank: 3)\n")
-        self.assertEqual(result, {"right": False, "said": "dead of [0]", "torchrun": 3})
+        self.assertEqual(result, {"right": False, "said": "dead of [0]", "op_of_dead": False, "torchrun": 3})
 
     def test_of_a_slow_job_are_right_if_nobody_said_that_it_hangs(self):
         cell = {"mode": "ddp", "fault": "slow", "ranks": 2, "faulty": 1}
@@ -57,7 +57,8 @@ class Results(unittest.TestCase):
 class Page(unittest.TestCase):
     def test_it_says_at_which_commit_it_was_measured(self):
         chosen = argparse.Namespace(ranks="2", repeat=1, clean=0)
-        text = matrix.page(chosen, {("ddp", "kill"): [1, 1, []]}, [], 0)
+        text = matrix.page(chosen, {("ddp", "kill"): [1, 1, []]}, [], 0, {"all": 3, "with operation": 2})
+        self.assertIn("Of 3 jobs in which a rank died, the verdict on 2 names", text)
         if matrix.commit() != "unknown":  # in a copy without git
             self.assertRegex(text, check_docs.MEASURED_AT)
         self.assertIn(f"at commit {matrix.commit()}.", text)

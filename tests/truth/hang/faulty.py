@@ -3,7 +3,7 @@
 torchrun --nproc-per-node 4 faulty.py --mode ddp --fault never --rank 1 --step 6
 
 Modes: ddp, fsdp (FSDP2), pipeline (sends and receives between neighbours). `--fault none` is a clean run; `--fault slow` pauses one
-rank for 3 s now and then, as a checkpoint does. With --dump, each rank that lives writes its Flight Recorder some seconds after the fault
+rank for 4 s now and then, as a checkpoint does. With --dump, each rank that lives writes its Flight Recorder some seconds after the fault
 (TORCH_FR_BUFFER_SIZE must be set), since nothing does so on the CPU.
 """
 import argparse
@@ -122,7 +122,7 @@ def main():
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for step in range(chosen.steps):
         if chosen.fault == "slow" and rank == chosen.rank and step % 4 == 3:
-            time.sleep(3)
+            time.sleep(4)
         if chosen.mode == "pipeline":
             pass_on(rank, size)
         optimizer.zero_grad()
