@@ -65,7 +65,7 @@ Result<StartOptions> start_options() {
                                QStringLiteral("FILE=RANK,...")};
   // Not --session, which QApplication takes for itself.
   const QCommandLineOption session{QStringLiteral("view-file"),
-                                   QStringLiteral("read and save pins, marks and the view in this file"),
+                                   QStringLiteral("load pins, marks and the view from this file, and save them to it"),
                                    QStringLiteral("FILE")};
   const QCommandLineOption picture{QStringLiteral("picture"),
                                    QStringLiteral("write a picture (.png, .svg) and exit; needs no display"),

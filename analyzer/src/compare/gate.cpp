@@ -28,7 +28,7 @@ Judged judge_median(const MeasureChange& median, double limit) {
   if (median.high <= most_by_chance(limit)) return {GateVerdict::pass};
   return {GateVerdict::cannot_tell,
           format("the change in the median step is not above the limit, but its 95 % interval extends too far above "
-                 "the limit; {}",
+                 "it; {}",
                  more_steps)};
 }
 

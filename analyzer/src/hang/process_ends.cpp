@@ -123,7 +123,7 @@ std::string oom_words(const Run& run, RankId rank) {
   const auto count = number_from<std::int64_t>(value, {.least = 1});
   if (!count || (where != "cgroup" && where != "host")) return {};
   return format("the kernel's out-of-memory killer ended {} {}", counted(*count, "process"),
-                where == "cgroup" ? "of the job while it ran" : "on the host of the rank while the job ran");
+                where == "cgroup" ? "of the job while the job ran" : "on the host of the rank while the job ran");
 }
 
 std::string oom_advice(const Run& run, RankId rank) {

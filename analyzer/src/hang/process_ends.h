@@ -31,8 +31,8 @@ struct ProcessEnd {
 [[nodiscard]] bool is_own_fault(std::int64_t signal);
 /// "SIGKILL", "signal 40"
 [[nodiscard]] std::string signal_words(std::int64_t signal);
-/// "the kernel's out-of-memory killer ended 2 processes of the job while it ran", or "... on the host of the rank ...",
-/// if the recorder saw this and SIGKILL ended the rank; empty otherwise (metadata "oom_kills.rankN").
+/// "the kernel's out-of-memory killer ended 2 processes of the job while the job ran", or "... on the host of the rank
+/// ...", if the recorder saw this and SIGKILL ended the rank; empty otherwise (metadata "oom_kills.rankN").
 [[nodiscard]] std::string oom_words(const Run& run, RankId rank);
 /// What to do then; empty where oom_words() is.
 [[nodiscard]] std::string oom_advice(const Run& run, RankId rank);

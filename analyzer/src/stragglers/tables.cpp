@@ -34,10 +34,11 @@ std::string arrival_hint(const StragglersSection& section) {
   if (!section.rows.empty()) return {};
   const auto& [rank, times] = last.ranks.front();
   if (last.counted < least_for_a_hint || 4 * times < 3 * last.counted) return {};
-  return format("{}: this is only a hint, since one of {} ranks always arrives last.",
-                arrived_last_text(format("Rank {}", rank.value), times,
-                                  counted(last.counted, last.by_operation ? "operation" : "step"), !last.by_operation),
-                last.certainty == Certainty::of_two ? "two" : "three");
+  return format(
+      "{}: this is only a hint, since with only {} ranks, the same rank can often arrive last without being slow.",
+      arrived_last_text(format("Rank {}", rank.value), times,
+                        counted(last.counted, last.by_operation ? "operation" : "step"), !last.by_operation),
+      last.certainty == Certainty::of_two ? "two" : "three");
 }
 
 std::string_view question_of(const Report& report) {

@@ -276,7 +276,7 @@ Verdict main_verdict(const Report& report, const std::string& doubt) {
   if (!report.why_not_compared.empty()) return {Tone::warning, doubt, {}};
   if (!doubt.empty()) {
     Verdict verdict{Tone::warning, doubt, {}};
-    if (lacks_a_section(report)) verdict.more.emplace_back("NOT AVAILABLE (--full) says how to get the missing data.");
+    if (lacks_a_section(report)) verdict.more.emplace_back("To get the missing data, see NOT AVAILABLE (--full).");
     return verdict;
   }
   return no_problem(report);

@@ -50,7 +50,8 @@ constexpr std::array counters{
                   "by their order, or not at all. "
                   "Profile with --trace=cuda,nvtx and export with nsys export --type sqlite --include-blobs=true.",
                   "Groups or sequence numbers of communication were not recorded: calls of different ranks are matched "
-                  "by their order, or not at all. PyTorch does not write them for Gloo; `rankscope record` does."},
+                  "by their order, or not at all. PyTorch does not write groups and sequence numbers for Gloo; "
+                  "`rankscope record` does."},
     CounterAdvice{truncated_input, "",
                   "An export ends early (it was copied while it was being written, or only in part): the rest is "
                   "missing. Export the report again: nsys export --type sqlite --include-blobs=true REPORT.nsys-rep"},

@@ -102,7 +102,7 @@ TEST(LostRanks, ARankThatTheOutOfMemoryKillerMayHaveEndedIsSaidToBe) {
   const auto lost = findings_of(text, "rank_lost");
   ASSERT_EQ(lost.size(), 1U);
   EXPECT_THAT(lost[0].evidence,
-              ::testing::HasSubstr("the kernel's out-of-memory killer ended 1 process of the job while it ran"));
+              ::testing::HasSubstr("the kernel's out-of-memory killer ended 1 process of the job while the job ran"));
   EXPECT_THAT(lost[0].advice, ::testing::HasSubstr("Reduce the host memory of rank 1"));
   const HangReport report = judge_run(*run_of(text));
   ASSERT_EQ(report.roots.size(), 1U);

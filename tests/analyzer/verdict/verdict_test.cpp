@@ -231,7 +231,7 @@ TEST(Verdict, RefersToMissingSectionsOnlyIfThereAreAny) {
   report.stragglers->cannot_tell = "the ranks differ too much";
   EXPECT_THAT(verdict_sentences(report), Each(Not(HasSubstr("NOT AVAILABLE"))));
   report.stragglers = unavailable("only one step was recorded");
-  EXPECT_THAT(verdict_sentences(report), Contains("NOT AVAILABLE (--full) says how to get the missing data."));
+  EXPECT_THAT(verdict_sentences(report), Contains("To get the missing data, see NOT AVAILABLE (--full)."));
   for (const std::string& sentence : verdict_sentences(report)) EXPECT_THAT(sentence, Not(HasSubstr("below")));
 }
 
@@ -244,7 +244,8 @@ TEST(Verdict, OfTooFewStepsSaysWhichOfTwoRanksMostlyArrivedLast) {
   report.stragglers->last_arrivals.by_operation = true;
   report.stragglers->last_arrivals.certainty = Certainty::of_two;
   const std::string hint =
-      "Rank 1 arrived last in 4 of 5 operations: this is only a hint, since one of two ranks always arrives last.";
+      "Rank 1 arrived last in 4 of 5 operations: this is only a hint, since with only two ranks, the same rank can "
+      "often arrive last without being slow.";
   EXPECT_THAT(verdict_sentences(report), Contains(hint));
   report.stragglers->cannot_tell.clear();
   EXPECT_THAT(verdict_sentences(report), Not(Contains(hint)));

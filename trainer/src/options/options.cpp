@@ -220,7 +220,7 @@ void add_mesh_options(CLI::App& app, TrainOptions& o) {
          "--dp", mesh.shape.data,
          "copies of the model with --parallel 3d (default: number of ranks divided by the product of --tp and --pp)")
       ->check(within<int>({1, 65536}));
-  app.add_option("--tp", mesh.shape.tensor, "ranks that share each layer with --parallel 3d (default 1)")
+  app.add_option("--tp", mesh.shape.tensor, "with --parallel 3d, number of ranks that share each layer (default 1)")
       ->check(within<int>({1, 65536}));
   app.add_option("--pp", mesh.shape.pipeline, "ranks of each pipeline with --parallel 3d (default 1)")
       ->check(within<int>({1, 65536}));

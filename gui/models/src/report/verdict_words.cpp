@@ -16,7 +16,7 @@ struct SectionWords {
 };
 constexpr std::array sections{SectionWords{"DATA QUALITY (--full)", "Data quality"},
                               SectionWords{"DATA QUALITY", "Data quality"},
-                              SectionWords{"NOT AVAILABLE (--full)", "The command rankscope report --full"}};
+                              SectionWords{"NOT AVAILABLE (--full)", "the output of rankscope report --full"}};
 
 QString with_panels(QString sentence) {
   for (const SectionWords& one : sections) sentence.replace(QLatin1String{one.in_text}, QLatin1String{one.in_viewer});
