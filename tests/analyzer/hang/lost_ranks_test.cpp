@@ -258,7 +258,7 @@ TEST(LostRanks, AJobThatWasAskedToEndLostNoRankWhoeverWasTheFirst) {
   EXPECT_TRUE(findings_of(text, "rank_lost").empty());
   const auto stopped = findings_of(text, "job_stopped");
   ASSERT_EQ(stopped.size(), 1U);
-  EXPECT_EQ(stopped[0].title, "the job hung: rank 1 never reached allreduce 1 of group dp")
+  EXPECT_EQ(stopped[0].title, "the job hung: rank 1 never reached allreduce 1 of group dp (step 1)")
       << "which is why somebody stopped it";
   EXPECT_THAT(stopped[0].evidence, ::testing::HasSubstr("the recorder received SIGINT"));
   EXPECT_EQ(stopped[0].step, 1);

@@ -12,16 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write(const fs::path& path, std::string_view text) {
+void write_text(const fs::path& path, std::string_view text) {
   fs::create_directories(path.parent_path());
   std::ofstream{path} << text;
 }
 
 TEST(OomKills, AreReadOfTheHostAndOfTheCgroup) {
   const testing::TemporaryFolder root;
-  write(root / "proc/vmstat", "pgfault 7\noom_kill 3\n");
-  write(root / "proc/self/cgroup", "0::/slurm/job_7\n");
-  write(root / "sys/fs/cgroup/slurm/job_7/memory.events", "low 0\noom 4\noom_kill 2\noom_group_kill 0\n");
+  write_text(root / "proc/vmstat", "pgfault 7\noom_kill 3\n");
+  write_text(root / "proc/self/cgroup", "0::/slurm/job_7\n");
+  write_text(root / "sys/fs/cgroup/slurm/job_7/memory.events", "low 0\noom 4\noom_kill 2\noom_group_kill 0\n");
   const OomKills found = oom_kills_so_far(root.path());
   EXPECT_EQ(found.on_host, 3U);
   EXPECT_EQ(found.in_cgroup, 2U) << "not those of the line oom";
@@ -29,8 +29,8 @@ TEST(OomKills, AreReadOfTheHostAndOfTheCgroup) {
 
 TEST(OomKills, OfVersion1AreReadFromTheCgroupOfItsMemory) {
   const testing::TemporaryFolder root;
-  write(root / "proc/self/cgroup", "9:name=systemd:/\n4:memory:/job\n1:cpu,cpuacct:/other\n0::/\n");
-  write(root / "sys/fs/cgroup/memory/job/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
+  write_text(root / "proc/self/cgroup", "9:name=systemd:/\n4:memory:/job\n1:cpu,cpuacct:/other\n0::/\n");
+  write_text(root / "sys/fs/cgroup/memory/job/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
   const OomKills found = oom_kills_so_far(root.path());
   EXPECT_EQ(found.in_cgroup, 5U);
   EXPECT_FALSE(found.on_host) << "an old kernel does not count them";

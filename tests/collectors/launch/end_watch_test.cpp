@@ -231,7 +231,7 @@ TEST(EndNote, ARankThatWasStartedAgainHasTwoEnds) {
   std::vector<ProcessEnd> ends{end_at(10, SIGKILL, 20'000'000'000), end_at(12, SIGBUS, 60'000'000'000)};
   ends[1].process.start = 9;
   RecordSummary summary;
-  add_ends(bad_ends(ends, view, same_clock), summary);
+  add_ends(bad_ends(ends, view, same_clock), "", summary);
   using Fact = std::pair<std::string, std::string>;
   EXPECT_EQ(summary.metadata,
             (std::vector<Fact>{{"ended_by.rank0", "SIGBUS"}, {"end_seen.rank0", "10 9 20000000000;12 7 60000000000"}}));

@@ -23,7 +23,7 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/base/words.h"
-#include "rankscope/gui/models/session/moments.h"
+#include "rankscope/gui/models/report/findings_model.h"
 #include "rankscope/gui/views/record/record_dialog.h"
 #include "rankscope/gui/views/registry.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
