@@ -61,23 +61,28 @@ std::string how_it_ended(const Suspect& suspect) {
 bool is_named_killed(const Suspect& lost) { return !lost.hung && lost.signal > 0; }
 
 /// how_it_ended() after the title, which is not said twice.
-std::string more_on_its_end(const Run& run, const Suspect& lost) {
-  const std::string end = is_named_killed(lost) ? format("this was {}", age_of(lost)) : how_it_ended(lost);
-  const std::string oom = hang::oom_words(run, lost.process->rank);
-  return oom.empty() ? end : format("{}; {}", end, oom);
+std::string more_on_its_end(const Suspect& lost) {
+  return is_named_killed(lost) ? format("this was {}", age_of(lost)) : how_it_ended(lost);
+}
+
+/// "; the kernel's out-of-memory killer ended ..."; empty if it did not.
+std::string oom_clause(const Run& run, const Suspect& lost) {
+  const std::string words = hang::oom_words(run, lost.process->rank);
+  return words.empty() ? std::string{} : "; " + words;
 }
 
 /// "this was 12.3 s after its recording began, on host n0; the command ended with status 1"
 std::string cause_of(const Run& run, const Suspect& lost) {
-  std::string text = more_on_its_end(run, lost);
+  std::string text = more_on_its_end(lost);
   if (const std::string_view host = run.text(lost.process->host); !host.empty()) text += format(", on host {}", host);
+  text += oom_clause(run, lost);
   if (const auto status = run.metadata("exit_status"); !status.empty())
     text += format("; the command ended with status {}", status);
   return text;
 }
 
 std::string evidence_for(const Run& run, const Suspect& lost, std::span<const Suspect> suspects) {
-  std::string text = more_on_its_end(run, lost);
+  std::string text = more_on_its_end(lost) + oom_clause(run, lost);
   if (lost.frontier->first) {
     text += format("; it never joined an operation that rank {} had started (it missed {} in all)",
                    lost.frontier->first->peer.value, counted(lost.frontier->missed, "operation"));

@@ -1,5 +1,6 @@
 #include "rankscope/trainer/checkpoint/safetensors.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
