@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <optional>
@@ -14,6 +15,7 @@
 
 #include "launch/child_process.h"
 #include "launch/end_note.h"
+#include "rankscope/core/format.h"
 #include "recorded.h"
 #include "spool/segment_names.h"
 
