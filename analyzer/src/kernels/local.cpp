@@ -104,6 +104,8 @@ std::vector<std::array<std::int64_t, together_count>> together_in(const ClassSet
 
 }  // namespace
 
+LocalKernels::LocalKernels(const Run& run) : run_(run), key_of_(run), numbers_(run.strings().size()) {}
+
 std::vector<std::uint32_t> LocalKernels::keys_of(std::span<const Activity> activities, KernelsPart& part) {
   std::vector<std::uint32_t> keys;
   std::vector<std::size_t> numbers;  // by key of the part

@@ -48,7 +48,7 @@ struct KernelsPart {
 /// Makes the parts of the ranks of one run.
 class LocalKernels {
  public:
-  explicit LocalKernels(const Run& run) : run_(run), key_of_(run), numbers_(run) {}
+  explicit LocalKernels(const Run& run);
   [[nodiscard]] KernelsPart of(RankId rank, const TimeCells& cells);
 
  private:

@@ -1,12 +1,11 @@
 // Numbers for the keys of a table, cheap enough to ask for every span.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
 #include <vector>
-
-#include "rankscope/core/model/run.h"
 
 namespace rankscope::analyzer {
 
@@ -15,7 +14,8 @@ namespace rankscope::analyzer {
 template <class Key>
 class KeyNumbers {
  public:
-  explicit KeyNumbers(const Run& run) : last_(run.strings().size(), none) {}
+  /// `strings`: how many the run has.
+  explicit KeyNumbers(std::size_t strings) : last_(strings, none) {}
 
   std::size_t operator()(const Key& key) {
     std::uint32_t& last = last_[key.name.index()];

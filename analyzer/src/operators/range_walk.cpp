@@ -30,7 +30,7 @@ RangeWalk::RangeWalk(const Run& run, RangeKind kind)
       any_forward_link_(!run.links().empty() && run.links().back().kind == LinkKind::forward_backward),
       is_annotation_(run.strings().size(), 2),
       rows_(run.strings().size()),
-      keys_(run) {}
+      keys_(run.strings().size()) {}
 
 RangeWalk::RangeWalk(const Run& run, RangeKind kind, RangeWatch watch) : RangeWalk(run, kind) {
   watch_ = std::move(watch);

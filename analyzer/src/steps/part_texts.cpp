@@ -1,6 +1,15 @@
 #include "steps/part_texts.h"
 
+#include "rankscope/core/model/run.h"
+
 namespace rankscope::analyzer {
+
+std::uint32_t PartTexts::operator()(StringId id) {
+  if (!id.is_set()) return no_text;
+  const auto [found, added] = rows_.try_emplace(id, static_cast<std::uint32_t>(texts_.size()));
+  if (added) texts_.emplace_back(run_.text(id));
+  return found->second;
+}
 
 void write_texts(digest::PartWriter& out, const std::vector<std::string>& texts) {
   out.number(texts.size());

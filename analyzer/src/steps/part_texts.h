@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rankscope/core/digest/part_bytes.h"
-#include "rankscope/core/model/run.h"
+#include "rankscope/core/model/run_parts.h"
 
 namespace rankscope::analyzer {
 
@@ -20,12 +20,7 @@ class PartTexts {
   /// Both must outlive it.
   PartTexts(const Run& run, std::vector<std::string>& texts) : run_(run), texts_(texts) {}
   /// no_text for an id that is not set.
-  std::uint32_t operator()(StringId id) {
-    if (!id.is_set()) return no_text;
-    const auto [found, added] = rows_.try_emplace(id, static_cast<std::uint32_t>(texts_.size()));
-    if (added) texts_.emplace_back(run_.text(id));
-    return found->second;
-  }
+  std::uint32_t operator()(StringId id);
 
  private:
   const Run& run_;
