@@ -11,6 +11,11 @@ namespace {
 
 using namespace testing;
 
+constexpr const char* in_a_small_root =
+    "D=$(mktemp -d); mkdir -p $D/{bin,dev,etc,home,mnt,proc,root,run,sys,tmp,usr,var}; touch "
+    "$D/etc/{hosts,passwd,group,resolv.conf}; cp $STATIC $D/bin/static; ch-run $D -- /bin/static 0.01; s=$?; rm -r $D; "
+    "exit $s";
+
 /// Programs that this machine lacks print the same with and without the recorder: nothing.
 const std::vector<std::string>& lines() {  // NOLINT(readability-function-size): a list
   static const std::vector<std::string> all{
@@ -123,9 +128,7 @@ const std::vector<std::string>& lines() {  // NOLINT(readability-function-size):
       "setpriv --inh-caps=-all true",
       "bwrap --dev-bind / / id -u >/dev/null 2>&1; true",
       "bwrap --ro-bind / / --unshare-pid true",
-      "D=$(mktemp -d); mkdir -p $D/{bin,dev,etc,home,mnt,proc,root,run,sys,tmp,usr,var}; touch "
-      "$D/etc/{hosts,passwd,group,resolv.conf}; "
-      "cp $STATIC $D/bin/static; ch-run $D -- /bin/static 0.01; s=$?; rm -r $D; exit $s",
+      in_a_small_root,
       "apptainer --version",
       "chroot / true",
       "$ACTOR strict 0",
