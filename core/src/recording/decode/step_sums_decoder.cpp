@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "recording/decode/segment_decoder.h"
+#include "recording/format/segment_work.h"
 
 namespace rankscope::recording {
 
