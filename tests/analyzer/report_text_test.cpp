@@ -170,7 +170,7 @@ TEST(RenderText, NoiseThatHidesSlowRanksIsNoCleanBill) {
               StartsWith("VERDICT\n  Cannot tell whether a rank is slow: slowdowns below 31 % cannot be detected."));
   EXPECT_THAT(
       text, HasSubstr("SLOW RANKS\n  Cannot tell whether a rank is slow: slowdowns below 31 % cannot be detected.\n"));
-  EXPECT_THAT(text, HasSubstr("There are no findings in the data that could be judged"));
+  EXPECT_THAT(text, HasSubstr("Nothing was found in the data that could be judged"));
   EXPECT_THAT(text, Not(HasSubstr("No slow rank was found")));
   EXPECT_THAT(text, Not(HasSubstr("None.")));
 }

@@ -47,7 +47,7 @@ void write_findings(Writer& page, const Source& source) {
   if (report.findings->empty()) {
     page.element("p", shows_everything(report)
                           ? "None."
-                          : "There are no findings in the data that could be judged; see the verdict.");
+                          : "Nothing was found in the data that could be judged; see the verdict.");
     return;
   }
   constexpr std::size_t most = 100;

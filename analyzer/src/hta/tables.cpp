@@ -36,8 +36,7 @@ constexpr std::array time_reasons{
         "rows",
         "HTA leaves out all rows that begin after the start of the last step. If it keeps that step, it leaves out all "
         "rows that begin after the end of the step (column lost). HTA counts device work once for each host row with "
-        "the same correlation (column "
-        "doubled). rankscope includes every complete step and counts each kernel once."},
+        "the same correlation (column doubled). rankscope includes every complete step and counts each kernel once."},
 };
 constexpr std::array launch_reasons{
     Reason{"launches",

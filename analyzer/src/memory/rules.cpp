@@ -93,10 +93,9 @@ void add_near_limit(const std::vector<const DeviceMemory*>& devices, std::vector
       memory.allocated.bytes && !memory.changes_only
           ? format(", and allocated memory at {}{}", bytes_text(*memory.allocated.bytes), when(memory.allocated))
           : std::string{};
-  finding.evidence = format(
-      "{}: reserved memory peaked at {}{}; memory of other processes and libraries is not "
-      "counted{}",
-      name_of(memory), bytes_text(*memory.reserved.bytes), allocated, worst.others());
+  finding.evidence =
+      format("{}: reserved memory peaked at {}{}; memory of other processes and libraries is not counted{}",
+             name_of(memory), bytes_text(*memory.reserved.bytes), allocated, worst.others());
   const bool much_unused = memory.unused.value && *memory.unused.value >= memory_unused_limits.minor;
   finding.advice =
       much_unused
