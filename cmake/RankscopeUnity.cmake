@@ -114,7 +114,7 @@ function(rankscope_unit target unit options)
 endfunction()
 
 # The includes by which a file reads run.h.
-set(rankscope_reads_run "^#include \"(.*/)?(run|run_builder_pending|lane_blocks|hta/find|recorded|shown_timeline|trace_text|nsys_export|sources|rows)\\.h\"")
+set(rankscope_reads_run "^#include \"(.*/)?(run|run_builder_pending|lane_blocks|hta/find|recorded|shown_timeline|trace_text|nsys_export|tables/sources|tables/rows)\\.h\"")
 
 # Makes a unit of these files. With RANKSCOPE_UNITY_BYTES several, none much larger; what reads run.h then stays apart from
 # what does not, so that a change of it compiles only the former.

@@ -126,7 +126,7 @@ class Beside(unittest.TestCase):
             self.assertEqual(side.hta["versions"]["HTA"], "0.5.0")
             self.assertEqual(len(side.hta["public"]), 25)
             for call in side.hta["public"]:
-                self.assertIn(f"`{call}", page.replace("TraceDiff.", ""))
+                self.assertIn(f"`{call}(", page.replace("TraceDiff.", ""))
 
     def test_temporal_breakdown_and_overlap(self):
         for side in self.sides:
@@ -209,6 +209,7 @@ class Beside(unittest.TestCase):
             kinds = copies.name.str.replace(r" \(.*", "", regex=True).to_numpy()
             series = pandas.DataFrame(side.hta["bandwidth_series"])
             self.assertEqual(len(series), 2 * len(copies))
+            self.assertTrue(side.hta["bandwidth"])
             for row in side.hta["bandwidth"]:
                 own = gbps[kinds == row["name"]]
                 self.assertAlmostEqual(own.max() / row["memory_bw_gbps.max"], 1, delta=1e-3)

@@ -2,8 +2,8 @@
 
 build/hta-venv/bin/python hta_calls.py FOLDER OTHER
 
-OTHER is a second folder, for HTA's comparison of two traces. This program runs with the packages of scripts/requirements-hta.txt; hta_beside_test.py compares its output with rankscope. A call that raises
-an exception appears as {"error": its type}.
+OTHER is a second folder, for HTA's comparison of two traces. This program runs with the packages of scripts/requirements-hta.txt;
+hta_beside_test.py compares its output with rankscope. A call that raises appears as {"error": its type, "text": its message}.
 """
 import importlib.metadata
 import json

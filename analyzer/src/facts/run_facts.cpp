@@ -36,7 +36,7 @@ bool is_hidden(std::string_view key) {
                                      std::string_view{"problem_step"},
                                      std::string_view{"last_words"}};
   return key.starts_with(recording::ended_by_prefix) || key.starts_with(recording::end_seen_prefix) ||
-         std::ranges::find(hidden, key) != hidden.end();
+         key.starts_with(recording::oom_kills_prefix) || std::ranges::find(hidden, key) != hidden.end();
 }
 
 }  // namespace

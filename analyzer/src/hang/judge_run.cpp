@@ -65,8 +65,8 @@ void name_oom_killer(const Run& run, HangRoot& root) {
   for (const RankId rank : root.ranks) {
     const std::string words = oom_words(run, rank);
     if (words.empty()) continue;
-    if (root.evidence.find(words) == std::string::npos) root.evidence += "; " + words;
-    root.advice = oom_advice(run, rank);
+    root.evidence += "; " + words;
+    if (std::string advice = oom_advice(run, rank); !advice.empty()) root.advice = std::move(advice);
     return;
   }
 }
@@ -86,9 +86,9 @@ class RunJudge {
     for (HangRoot& root : report.roots)
       if (report.job_has_ended && (root.kind == HangKind::never_came || root.kind == HangKind::stuck_outside))
         root.advice = advice_after_end(run_, root);
-    if (report.roots.empty() && lost_) report.roots.push_back(root_without_waiting());
     for (HangRoot& root : report.roots)
       if (root.kind == HangKind::dead) name_oom_killer(run_, root);
+    if (report.roots.empty() && lost_) report.roots.push_back(root_without_waiting());
     if (lost_ && report.verdict == HangVerdict::finished) report.verdict = verdict_of_loss();
     if (!lost_ && report.verdict == HangVerdict::hang && everything_ended_well()) {
       // Operations that nobody waited for any more when all processes exited.
@@ -158,10 +158,12 @@ class RunJudge {
     root.step = progress.place.step;
     root.range = progress.place.range;
     root.evidence = why_;
-    root.advice = format(
-        "Look at the last lines of the log of rank {} and at the kernel log of its host (out of memory, hardware "
-        "error).",
-        lost_->value);
+    root.advice = oom_advice(run_, *lost_);
+    if (root.advice.empty())
+      root.advice = format(
+          "Look at the last lines of the log of rank {} and at the kernel log of its host (out of memory, hardware "
+          "error).",
+          lost_->value);
     return root;
   }
 

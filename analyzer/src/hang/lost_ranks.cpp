@@ -222,6 +222,7 @@ void add_reported(const HangRoot& root, Finding& lost) {
   lost.evidence = root.evidence;
   lost.cause.clear();
   lost.advice = root.advice;
+  lost.missed_at.reset();  // it was that of the rank which was lost
 }
 
 /// "rank 3 left no recording"

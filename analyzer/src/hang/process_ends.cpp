@@ -127,7 +127,10 @@ std::string oom_words(const Run& run, RankId rank) {
 }
 
 std::string oom_advice(const Run& run, RankId rank) {
-  if (oom_words(run, rank).empty()) return {};
+  // A shortage of the whole host may have been that of another job.
+  if (!run.metadata(format("{}{}", recording::oom_kills_prefix, rank.value)).starts_with("cgroup ") ||
+      oom_words(run, rank).empty())
+    return {};
   return format(
       "Reduce the host memory of rank {} (for example, fewer DataLoader workers or smaller caches), or give the job "
       "more memory; the kernel log of its host shows which processes were killed.",

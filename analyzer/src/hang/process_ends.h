@@ -34,7 +34,7 @@ struct ProcessEnd {
 /// "the kernel's out-of-memory killer ended 2 processes of the job while the job ran", or "... on the host of the rank
 /// ...", if the recorder saw this and SIGKILL ended the rank; empty otherwise (metadata "oom_kills.rankN").
 [[nodiscard]] std::string oom_words(const Run& run, RankId rank);
-/// What to do then; empty where oom_words() is.
+/// What to do if these processes were of the job; else empty.
 [[nodiscard]] std::string oom_advice(const Run& run, RankId rank);
 /// True if recording stopped before the processes did: --duration or --window. What is open then may have gone on.
 [[nodiscard]] bool recorded_in_part(const Run& run);

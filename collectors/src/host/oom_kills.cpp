@@ -20,9 +20,8 @@ std::optional<std::uint64_t> count_in(const fs::path& path) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> count_of_cgroup(const fs::path& root) {
+void read_cgroup(const fs::path& root, OomKills& kills) {
   std::ifstream file{root / "proc/self/cgroup"};
-  std::optional<std::uint64_t> count;
   for (std::string line; std::getline(file, line);) {
     // "0::/slice" of version 2, "4:memory:/slice" of version 1
     const auto controllers = line.find(':');
@@ -30,12 +29,14 @@ std::optional<std::uint64_t> count_of_cgroup(const fs::path& root) {
     if (path == std::string::npos) continue;
     const std::string of = line.substr(controllers + 1, path - controllers - 1);
     const std::string below = line.substr(path + 2);
-    if (of.empty() && !count) count = count_in(root / "sys/fs/cgroup" / below / "memory.events");
-    if (of == "memory") {
-      if (const auto own = count_in(root / "sys/fs/cgroup/memory" / below / "memory.oom_control")) count = own;
+    if (of.empty() && !kills.in_cgroup) {
+      kills.in_cgroup = count_in(root / "sys/fs/cgroup" / below / "memory.events");
+      kills.below_too = kills.in_cgroup.has_value();
+    } else if (of == "memory") {
+      kills.in_cgroup = count_in(root / "sys/fs/cgroup/memory" / below / "memory.oom_control");
+      kills.below_too = false;
     }
   }
-  return count;
 }
 
 std::uint64_t added(const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& after) {
@@ -45,11 +46,14 @@ std::uint64_t added(const std::optional<std::uint64_t>& before, const std::optio
 }  // namespace
 
 OomKills oom_kills_so_far(const fs::path& root) {
-  return {.on_host = count_in(root / "proc/vmstat"), .in_cgroup = count_of_cgroup(root)};
+  OomKills kills{.on_host = count_in(root / "proc/vmstat")};
+  read_cgroup(root, kills);
+  return kills;
 }
 
 std::string oom_kills_between(const OomKills& before, const OomKills& after) {
   if (const std::uint64_t own = added(before.in_cgroup, after.in_cgroup); own > 0) return format("cgroup {}", own);
+  if (before.in_cgroup && after.in_cgroup && after.below_too) return {};
   if (const std::uint64_t all = added(before.on_host, after.on_host); all > 0) return format("host {}", all);
   return {};
 }

@@ -149,7 +149,7 @@ struct Conditions {
   std::int64_t stopped_at_unix_ns = 0;
   std::vector<ProcessEnd> ends{};                                ///< of recorded processes, the first one first
   std::vector<std::pair<std::string, std::string>> hang_seen{};  ///< for the manifest
-  OomKills oom_kills_before{};
+  std::string oom_kills{};                                       ///< while the command ran
 };
 
 void note_sources(const RecordOptions& options, const Conditions& conditions, RecordSummary& summary) {
@@ -190,8 +190,7 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   outcome.summary.not_watched = watcher.not_watched();
   auto gathered = gather(recording::segments_of(spool), options.talk, outcome.summary);
   const std::vector<RankEnd> ends = ends_of_ranks(conditions, outcome);
-  const std::string oom_kills = oom_kills_between(conditions.oom_kills_before, oom_kills_so_far(options.host_root));
-  add_ends(ends, oom_kills, outcome.summary);
+  add_ends(ends, conditions.oom_kills, outcome.summary);
   if (!conditions.stopped_by.empty()) {
     outcome.summary.metadata.emplace_back("stopped_by", conditions.stopped_by);
     outcome.summary.metadata.emplace_back("stopped_at_unix_ns", std::to_string(conditions.stopped_at_unix_ns));
@@ -216,7 +215,7 @@ RecordOutcome finish(const RecordOptions& options, const Conditions& conditions,
   note_details(settings.details, outcome.summary);
   if (options.pytorch != PyTorch::left_out && outcome.summary.processes > 0)
     note_pytorch(outcome.summary.pytorch, options.pytorch, outcome.summary.notes);
-  if (std::string note = end_note(outcome.status, conditions.stopped_by, ends, oom_kills); !note.empty())
+  if (std::string note = end_note(outcome.status, conditions.stopped_by, ends, conditions.oom_kills); !note.empty())
     outcome.summary.notes.push_back(std::move(note));
   say(options.talk, summary_text(outcome.summary));
   return outcome;
@@ -342,10 +341,11 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   keeper.finish();
   outcome.summary.notes = notes_on(environment, keeper, toggle, options);
   std::vector<ProcessEnd> ends = end_watch.finish();
+  std::string oom_kills = oom_kills_between(oom_kills_before, oom_kills_so_far(options.host_root));
   return finish(
       options,
       {settings, environment.lost, needed, !unseen.empty(), signals.stopped_by(), signals.stopped_at_unix_ns(),
-       std::move(ends), hangs ? hangs->metadata() : HangWatch::Metadata{}, oom_kills_before},
+       std::move(ends), hangs ? hangs->metadata() : HangWatch::Metadata{}, std::move(oom_kills)},
       folders, watcher, std::move(outcome));
 }
 

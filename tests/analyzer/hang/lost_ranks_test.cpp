@@ -96,7 +96,7 @@ TEST(LostRanks, TheSignalThatEndedARankShowsWhichStoppedFirst) {
   EXPECT_EQ(lost[0].cause, "this was 195 ns after its recording began, on host n3; the command ended with status 1");
 }
 
-TEST(LostRanks, ARankThatTheOutOfMemoryKillerMayHaveEndedIsSaidToBe) {
+TEST(LostRanks, TheOutOfMemoryKillerIsNamedForARankThatSigkillEnded) {
   std::string text{killed_then_ended};
   text.insert(text.find(" meta.ended_by.rank0"), " meta.oom_kills.rank1=\"cgroup 1\"");
   const auto lost = findings_of(text, "rank_lost");
@@ -108,7 +108,12 @@ TEST(LostRanks, ARankThatTheOutOfMemoryKillerMayHaveEndedIsSaidToBe) {
   ASSERT_EQ(report.roots.size(), 1U);
   EXPECT_THAT(report.roots[0].evidence, ::testing::HasSubstr("out-of-memory killer ended 1 process of the job"));
   EXPECT_THAT(report.roots[0].advice, ::testing::HasSubstr("Reduce the host memory of rank 1"));
-  text.replace(text.find("cgroup 1"), 8, "cgroup x");
+  for (const auto& [key, value] : analyze(*run_of(text), {}).facts) EXPECT_FALSE(key.starts_with("oom_kills.")) << key;
+  text.replace(text.find("cgroup 1"), 8, "host 1");
+  const auto elsewhere = findings_of(text, "rank_lost").at(0);
+  EXPECT_THAT(elsewhere.evidence, ::testing::HasSubstr("ended 1 process on the host of the rank"));
+  EXPECT_THAT(elsewhere.advice, ::testing::HasSubstr("kernel log of its host")) << "it may have been another job";
+  text.replace(text.find("host 1"), 6, "cgroup x");
   EXPECT_EQ(findings_of(text, "rank_lost").at(0).evidence.find("out-of-memory"), std::string::npos) << "damaged";
 }
 
@@ -152,6 +157,7 @@ TEST(LostRanks, ARankThatHungUntilTheLauncherEndedItIsNamedAsTheVerbHangDoes) {
   EXPECT_EQ(lost[0].rank, RankId{1});
   EXPECT_THAT(lost[0].title, ::testing::HasSubstr("the job hung: rank 1 is stuck outside of communication"));
   EXPECT_THAT(lost[0].title, ::testing::HasSubstr("(step 5)"));
+  EXPECT_EQ(lost[0].missed_at, at(150)) << "when rank 0 began to wait for it";
   EXPECT_THAT(lost[0].evidence, ::testing::HasSubstr("its process was ended by SIGTERM"));
   EXPECT_THAT(lost[0].evidence, ::testing::HasSubstr("it was killed by SIGTERM 20.2 s after its recording began"))
       << "which is when it was seen to end, not when it recorded last";
@@ -260,6 +266,7 @@ TEST(LostRanks, AJobThatWasAskedToEndLostNoRankWhoeverWasTheFirst) {
   ASSERT_EQ(stopped.size(), 1U);
   EXPECT_EQ(stopped[0].title, "the job hung: rank 1 never reached allreduce 1 of group dp (step 1)")
       << "which is why somebody stopped it";
+  EXPECT_EQ(stopped[0].missed_at, at(110));
   EXPECT_THAT(stopped[0].evidence, ::testing::HasSubstr("the recorder received SIGINT"));
   EXPECT_EQ(stopped[0].step, 1);
 }

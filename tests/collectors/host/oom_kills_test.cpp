@@ -25,6 +25,7 @@ TEST(OomKills, AreReadOfTheHostAndOfTheCgroup) {
   const OomKills found = oom_kills_so_far(root.path());
   EXPECT_EQ(found.on_host, 3U);
   EXPECT_EQ(found.in_cgroup, 2U) << "not those of the line oom";
+  EXPECT_TRUE(found.below_too);
 }
 
 TEST(OomKills, OfVersion1AreReadFromTheCgroupOfItsMemory) {
@@ -33,12 +34,16 @@ TEST(OomKills, OfVersion1AreReadFromTheCgroupOfItsMemory) {
   write_text(root / "sys/fs/cgroup/memory/job/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n");
   const OomKills found = oom_kills_so_far(root.path());
   EXPECT_EQ(found.in_cgroup, 5U);
+  EXPECT_FALSE(found.below_too);
   EXPECT_FALSE(found.on_host) << "an old kernel does not count them";
 }
 
 TEST(OomKills, OnlyWhatWasAddedCountsAndTheCgroupComesFirst) {
   EXPECT_EQ(oom_kills_between({.on_host = 3, .in_cgroup = 2}, {.on_host = 5, .in_cgroup = 3}), "cgroup 1");
-  EXPECT_EQ(oom_kills_between({.on_host = 3, .in_cgroup = 2}, {.on_host = 5, .in_cgroup = 2}), "host 2");
+  EXPECT_EQ(oom_kills_between({.on_host = 3, .in_cgroup = 2}, {.on_host = 5, .in_cgroup = 2}), "host 2")
+      << "the victims may be in a cgroup below it";
+  EXPECT_EQ(oom_kills_between({.on_host = 3, .in_cgroup = 2}, {.on_host = 5, .in_cgroup = 2, .below_too = true}), "")
+      << "the victims were of another job";
   EXPECT_EQ(oom_kills_between({.on_host = 3, .in_cgroup = 2}, {.on_host = 3, .in_cgroup = 2}), "");
   EXPECT_EQ(oom_kills_between({.on_host = 3}, {}), "") << "not known";
   EXPECT_EQ(oom_kills_between({.in_cgroup = 9}, {.in_cgroup = 1}), "") << "a cgroup that was made again";

@@ -223,6 +223,23 @@ TEST(Launcher, AHostWithoutGpuIsSaidOnceAndTheRestIsRecorded) {
                   "not affected"));
 }
 
+TEST(Launcher, VictimsOfTheOutOfMemoryKillerAreCountedWhileTheCommandRuns) {
+  const Folder folder;
+  fs::create_directory(folder / "proc");
+  std::ofstream{folder / "proc" / "vmstat"} << "oom_kill 3\n";
+  RecordOptions options{
+      .command = shell("echo oom_kill 4 >" + (folder / "proc" / "vmstat").string() + "; sleep 1; kill -9 $$")};
+  options.host_root = folder.path();
+  const Variable rank{"RANK", "0"};
+  const Recorded recorded = record(folder, options);
+  EXPECT_EQ(recorded.status, 137);
+  ASSERT_TRUE(recorded.run) << recorded.why;
+  EXPECT_EQ(recorded.run->metadata("oom_kills.rank0"), "host 1");
+  EXPECT_THAT(
+      recorded.summary.notes,
+      ::testing::Contains(HasSubstr("meanwhile, the kernel's out-of-memory killer ended processes on this host")));
+}
+
 TEST(Launcher, WhatIsNotAskedForAndWhatIsNotUsedIsNotMissed) {
   const Folder folder;
   RecordOptions options{.command = {program("annotate_actor")}, .out = folder / "a.rankscope"};

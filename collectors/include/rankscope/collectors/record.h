@@ -65,7 +65,7 @@ struct RecordOptions {
   Talk talk = Talk::normal;
   Gpus gpus = Gpus::may_be_used;
   Otherwise otherwise = Otherwise::fail;
-  std::filesystem::path host_root{"/"};  ///< the folder that holds the /dev of this host
+  std::filesystem::path host_root{"/"};  ///< the folder that holds dev, proc and sys of this host
   std::int64_t refusal_status = -1;      ///< a command that ends so before any step leaves no recording and no summary
   std::filesystem::path library{};       ///< empty: found beside the program
   std::string launcher{};                ///< for the manifest; empty: guessed from the command

@@ -100,8 +100,8 @@ struct HangLoss {
 
 struct HangReport {
   HangVerdict verdict = HangVerdict::cannot_tell;
-  bool has_ended = false;         ///< a recording that has ended
-  bool job_has_ended = false;     ///< so has its job: recording did not stop before it
+  bool has_ended = false;         ///< the recording has ended
+  bool job_has_ended = false;     ///< so has the job: the recording was not stopped before it
   std::string why_not_told{};     ///< set for cannot_tell
   std::int64_t world_size = 0;    ///< 0: not known
   std::int64_t inputs = 0;        ///< dumps that were read; of a recording its ranks

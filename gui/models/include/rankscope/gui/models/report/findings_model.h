@@ -20,7 +20,7 @@ struct Place {
 /// step is added on both sides. Of a rank that was lost or hung, the time around the first operation that it missed.
 [[nodiscard]] Place place_of(const analyzer::Finding& finding, const analyzer::Report& report, TimeRange extent);
 
-/// Where all of the run is in sight: goes to the first operation that a rank missed, if the job stopped at it; else as
+/// If all of the run is in sight, goes to the first operation that a rank missed, if the job stopped at it; else as
 /// show_steps().
 void show_first_sight(Session& session);
 
