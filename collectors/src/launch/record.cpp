@@ -285,6 +285,13 @@ std::vector<std::string> notes_on(const CommandEnvironment& environment, const K
   return notes;
 }
 
+/// `dumps`: where PyTorch writes them; empty where the recorder cannot see them.
+void add_flight_recorder(const RecordOptions& options, const Lookup& lookup, const fs::path& dumps,
+                         CommandEnvironment& environment) {
+  if (options.pytorch != PyTorch::expected) return;
+  for (auto& variable : flight_recorder_variables(lookup, dumps)) environment.variables.push_back(std::move(variable));
+}
+
 /// An error means that the command was not started.
 Result<RecordOutcome> record_command(const RecordOptions& options, InjectSettings settings) {
   const SizeSignalIgnored size_signal;
@@ -310,9 +317,7 @@ Result<RecordOutcome> record_command(const RecordOptions& options, InjectSetting
   auto environment = command_environment(lookup, settings, library.string(), options.preload, hook.folder);
   const NeededInside needed{library, spool};
   const std::string unseen = warn(options, settings, hook, needed, lookup, environment);
-  if (options.pytorch == PyTorch::expected)
-    for (auto& variable : flight_recorder_variables(lookup, unseen.empty() ? spool : fs::path{}))
-      environment.variables.push_back(std::move(variable));
+  add_flight_recorder(options, lookup, unseen.empty() ? spool : fs::path{}, environment);
   RS_TRY(const KeepLimit asked, asked_limit(options));
   const KeepLimit keep = limit_on_this_node(asked, spool);
   const OomKills oom_kills_before = oom_kills_so_far(options.host_root);

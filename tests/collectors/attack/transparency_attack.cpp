@@ -104,8 +104,7 @@ const std::vector<std::string>& lines() {  // NOLINT(readability-function-size):
       "python3 -c 'import signal as s, os; s.signal(s.SIGUSR1, lambda *_: print(1)); os.kill(os.getpid(), s.SIGUSR1)'",
       "python3 -c 'import os; os.execv(\"/bin/echo\", [\"echo\", \"replaced\"])'",
       "python3 -c 'import mmap; m = mmap.mmap(-1, 4096); m[0] = 65; print(m[:1])'",
-      "python3 -c 'from resource import *; setrlimit(RLIMIT_NOFILE, (16, 16)); print(open(\"/dev/null\").fileno() < "
-      "16)'",
+      "python3 -c 'import os, resource as r; r.setrlimit(r.RLIMIT_NOFILE, (16, 16)); print(os.dup(1) < 16)'",
       "python3 -c 'import signal; print(signal.pthread_sigmask(signal.SIG_BLOCK, []))'",
       "python3 -c 'import asyncio; print(asyncio.run(asyncio.sleep(0.05, 3)))'",
       "python3 -c 'import socket; a, b = socket.socketpair(); a.send(b\"x\"); print(b.recv(1))'",
