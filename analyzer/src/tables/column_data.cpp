@@ -1,10 +1,8 @@
 #include "rankscope/analyzer/tables/column_data.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "rankscope/core/printable.h"
-#include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {
 
@@ -32,72 +30,33 @@ std::string_view ColumnDescription::arrow_name() const {
   return shown;
 }
 
-void ColumnData::mark(bool there) {
+void ColumnData::mark_in_bits(bool there) {
   if (!there && valid_.empty()) valid_.assign(rows_ / 8 + 1, 0xFF);
-  if (!valid_.empty()) {
-    if (valid_.size() <= rows_ / 8) valid_.push_back(0);
-    const auto bit = static_cast<std::uint8_t>(1U << (rows_ % 8));
-    auto& byte = valid_[rows_ / 8];
-    byte = static_cast<std::uint8_t>(there ? byte | bit : byte & ~bit);
-  }
+  if (valid_.size() <= rows_ / 8) valid_.push_back(0);
+  const auto bit = static_cast<std::uint8_t>(1U << (rows_ % 8));
+  auto& byte = valid_[rows_ / 8];
+  byte = static_cast<std::uint8_t>(there ? byte | bit : byte & ~bit);
   missing_ += there ? 0 : 1;
-  ++rows_;
 }
 
-void ColumnData::add_small(std::int64_t value) {
-  const bool fits =
-      value >= std::numeric_limits<std::int32_t>::min() && value <= std::numeric_limits<std::int32_t>::max();
-  fits_ = fits_ && fits;
-  small_.push_back(fits ? static_cast<std::int32_t>(value) : 0);
+void ColumnData::add_text(std::string_view value) {
+  characters_ += valid_utf8(value);
+  offsets_.push_back(static_cast<std::int64_t>(characters_.size()));
 }
 
-void ColumnData::add(std::int64_t value) {
-  if (description_->type == ColumnType::whole) {
-    whole_.push_back(value);
-  } else {
-    RS_CHECK(description_->type == ColumnType::small);
-    add_small(value);
-  }
-  mark(true);
+std::int32_t ColumnData::place_of_other_word(std::string_view word) {
+  const auto found = std::ranges::find(words_, word);
+  const auto place = static_cast<std::int32_t>(found - words_.begin());
+  if (found == words_.end()) words_.push_back(word);
+  return place;
 }
 
-void ColumnData::add(double value) {
-  RS_CHECK(description_->type == ColumnType::number);
-  numbers_.push_back(value);
-  mark(true);
-}
-
-void ColumnData::add(bool value) {
-  RS_CHECK(description_->type == ColumnType::flag);
-  if (rows_ % 8 == 0) flags_.push_back(0);
-  if (value) flags_.back() = static_cast<std::uint8_t>(flags_.back() | (1U << (rows_ % 8)));
-  mark(true);
-}
-
-void ColumnData::add(std::string_view value) {
-  if (description_->type == ColumnType::word) {
-    const auto found = std::ranges::find(words_, value);
-    add_small(found - words_.begin());
-    if (found == words_.end()) words_.push_back(value);
-  } else {
-    RS_CHECK(description_->type == ColumnType::text);
-    characters_ += valid_utf8(value);
-    offsets_.push_back(static_cast<std::int64_t>(characters_.size()));
-  }
-  mark(true);
-}
-
-void ColumnData::add(StringId value) {
-  if (!value.is_set()) return add(std::nullopt);
-  RS_CHECK(description_->type == ColumnType::string);
-  if (place_of_string_.size() <= value.index()) place_of_string_.resize(value.index() + 1, -1);
-  std::int32_t& place = place_of_string_[value.index()];
-  if (place < 0) {
-    place = static_cast<std::int32_t>(strings_.size());
-    strings_.push_back(value);
-  }
-  small_.push_back(place);
-  mark(true);
+std::int32_t ColumnData::place_of_new_string(StringId string) {
+  if (place_of_string_.size() <= string.index()) place_of_string_.resize(string.index() + 1, -1);
+  const auto place = static_cast<std::int32_t>(strings_.size());
+  place_of_string_[string.index()] = place;
+  strings_.push_back(string);
+  return place;
 }
 
 void ColumnData::add(std::nullopt_t) {
@@ -114,7 +73,7 @@ void ColumnData::add(std::nullopt_t) {
       numbers_.push_back(0);
       break;
     case ColumnType::flag:
-      if (rows_ % 8 == 0) flags_.push_back(0);
+      add_flag(false);
       break;
     case ColumnType::text:
       offsets_.push_back(static_cast<std::int64_t>(characters_.size()));

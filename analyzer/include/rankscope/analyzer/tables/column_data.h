@@ -9,6 +9,7 @@
 
 #include "rankscope/analyzer/tables/description.h"
 #include "rankscope/core/id.h"
+#include "rankscope/core/result.h"
 
 namespace rankscope::analyzer {
 
@@ -18,11 +19,41 @@ class ColumnData {
  public:
   explicit ColumnData(const ColumnDescription& description) : description_(&description) {}
 
-  void add(std::int64_t value);
-  void add(double value);
-  void add(bool value);
-  void add(std::string_view value);
-  void add(StringId value);
+  void add(std::int64_t value) {
+    if (description_->type == ColumnType::whole) {
+      whole_.push_back(value);
+    } else {
+      RS_CHECK(description_->type == ColumnType::small);
+      add_small(value);
+    }
+    mark(true);
+  }
+  void add(double value) {
+    RS_CHECK(description_->type == ColumnType::number);
+    numbers_.push_back(value);
+    mark(true);
+  }
+  void add(bool value) {
+    RS_CHECK(description_->type == ColumnType::flag);
+    add_flag(value);
+    mark(true);
+  }
+  void add(std::string_view value) {
+    if (description_->type == ColumnType::word) {
+      small_.push_back(place_of_word(value));
+    } else {
+      RS_CHECK(description_->type == ColumnType::text);
+      add_text(value);
+    }
+    mark(true);
+  }
+  void add(StringId value) {
+    if (!value.is_set()) return add(std::nullopt);
+    RS_CHECK(description_->type == ColumnType::string);
+    const bool is_known = value.index() < place_of_string_.size() && place_of_string_[value.index()] >= 0;
+    small_.push_back(is_known ? place_of_string_[value.index()] : place_of_new_string(value));
+    mark(true);
+  }
   void add(std::nullopt_t);
   template <class Value>
   void add(const std::optional<Value>& value) {
@@ -57,8 +88,31 @@ class ColumnData {
   [[nodiscard]] const std::vector<StringId>& strings() const { return strings_; }
 
  private:
-  void add_small(std::int64_t value);
-  void mark(bool there);
+  void add_small(std::int64_t value) {
+    const auto small = static_cast<std::int32_t>(value);
+    const bool fits = small == value;
+    fits_ = fits_ && fits;
+    small_.push_back(fits ? small : 0);
+  }
+  void add_flag(bool value) {
+    if (rows_ % 8 == 0) flags_.push_back(0);
+    if (value) flags_.back() = static_cast<std::uint8_t>(flags_.back() | (1U << (rows_ % 8)));
+  }
+  void add_text(std::string_view value);
+  /// Words are constants, mostly few: most are known by where they stand in memory.
+  [[nodiscard]] std::int32_t place_of_word(std::string_view word) {
+    for (std::size_t place = 0; place < words_.size(); ++place)
+      if (words_[place].data() == word.data() && words_[place].size() == word.size())
+        return static_cast<std::int32_t>(place);
+    return place_of_other_word(word);
+  }
+  [[nodiscard]] std::int32_t place_of_other_word(std::string_view word);
+  [[nodiscard]] std::int32_t place_of_new_string(StringId string);
+  void mark(bool there) {
+    if (!there || !valid_.empty()) mark_in_bits(there);
+    ++rows_;
+  }
+  void mark_in_bits(bool there);
 
   const ColumnDescription* description_;
   std::size_t rows_ = 0;
