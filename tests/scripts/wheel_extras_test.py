@@ -24,7 +24,7 @@ class Extras(unittest.TestCase):
     def test_each_package_is_imported_by_ours(self):
         for extra, packages in wheel.EXTRAS.items():
             for package in packages:
-                if package != "duckdb":  # it reads our tables by itself
+                if package not in ("duckdb", "matplotlib"):  # one reads our tables by itself, the other draws the frames of pandas
                     self.assertIn(package, imported(), extra)
 
     def test_no_extra_is_empty(self):
