@@ -39,22 +39,23 @@ constexpr std::array all_rules{
          "then",
          "slowdown 1.05 / 1.10 / 1.25 (with two or three ranks: 1.15 / 1.25 / -), or the gain", judge_stragglers},
     Rule{finding_id::unequal_data_wait,
-         "if ranks cannot be compared: a rank that waits longer than its peers for its data in at least two thirds of "
-         "the steps",
+         "if ranks cannot be compared by own time: a rank that waits longer than its peers for its data in at least "
+         "two thirds of the steps",
          "5 % / 10 % / - of a step", judge_unequal_ranks, true},
     Rule{finding_id::unequal_host_time,
-         "if ranks cannot be compared: a rank that spends more host time outside recorded work than its peers; at most "
-         "minor with two or three ranks, since the rank may be waiting for another rank",
+         "if ranks cannot be compared by own time: a rank that spends more host time outside recorded work than its "
+         "peers; at most minor with two or three ranks, since the rank may be waiting for another rank",
          "5 % / 10 % / - of a step", nullptr},
     Rule{"unequal.step_time",
-         "if ranks cannot be compared: a rank whose steps are longer than those of its peers, unless "
+         "if ranks cannot be compared by own time: a rank whose steps are longer than those of its peers, unless "
          "unequal.data_wait or unequal.host_time already reports the rank",
          "5 % / 10 % / - of a step", nullptr},
     Rule{"unequal.cpu_use",
-         "if ranks cannot be compared: a rank that uses more CPU than its peers (with four or more ranks, also a "
+         "if ranks cannot be compared by own time: a rank that uses more CPU than its peers (with four or more ranks, "
+         "also a "
          "rank that uses less)",
          "a difference of 25 % of a core, and a ratio of 1.25 / - / -", nullptr},
-    Rule{"unequal.steps", "if ranks cannot be compared: a rank with fewer steps than its peers",
+    Rule{"unequal.steps", "if ranks cannot be compared by own time: a rank with fewer steps than its peers",
          "2 steps and 5 % fewer / - / -", nullptr},
     Rule{finding_id::waited_for,
          "in runs without steps: a rank that arrives last far more often than chance explains and that causes at least "

@@ -44,10 +44,11 @@ void add_sources(CLI::App& app, RecordOptions& options) {
 }
 
 void add_limits(CLI::App& app, RecordOptions& options) {
-  app.add_option("--budget", options.budget,
-                 "limit for the time that recording adds to a step, in percent of the step (default: 1%), or off. If "
-                 "recording CUDA calls costs more on a thread that does not wait for the GPU, only the calls with "
-                 "which NCCL launches kernels are recorded from then on, and the report says so")
+  app.add_option(
+         "--budget", options.budget,
+         "limit for the time that recording adds to a step, in percent of the step (default: 1%), or off. If "
+         "the cost of recording CUDA calls exceeds this limit on a thread that does not wait for the GPU, only the "
+         "calls with which NCCL launches kernels are recorded from then on, and the report says so")
       ->type_name("PERCENT")
       ->check(not_empty);
   app.add_option("--ring-kib", options.ring_kib,
@@ -80,7 +81,8 @@ void add_limits(CLI::App& app, RecordOptions& options) {
                  "(docs/hang.md); the command itself keeps running; 0 for never")
       ->capture_default_str()
       ->check(within<double>({}));
-  app.add_option("--on-hang", options.on_hang, "with --hang-after: also run this shell command then")->check(not_empty);
+  app.add_option("--on-hang", options.on_hang, "with --hang-after: also run this shell command in that case")
+      ->check(not_empty);
 }
 
 void add_details(CLI::App& app, RecordOptions& options) {

@@ -68,7 +68,7 @@ std::string note_of(const UnpairedCalls& calls, const Pairing& pairing, std::siz
   return format(
       "The recording does not say which send belongs to which receive. {} of {} sends and receives were matched by "
       "their times, so that no receive ends before its send starts. Of the {} receives that were already waiting when "
-      "their send started, {} ended within {} of that start. About {:.1f} % of these matches are expected to be due to "
+      "their send started, {} ended within {} of that start; about {:.1f} % of these are expected to have done so by "
       "chance.",
       paired, calls.all, evidence.waited, evidence.near, evidence.limit,
       100 * evidence.by_chance / static_cast<double>(evidence.near));

@@ -72,8 +72,9 @@ class PairSearch {
     if (!pairs) return nothing("the times also fit messages between other pairs of ranks");
     if (!std::ranges::all_of(*pairs, [this](const SitePair& pair) { return is_possible_always(pair); }))
       return nothing(
-          "with the only possible partners, at least one receive ends before its send starts or differs from "
-          "its send in size");
+          "only one assignment of receives to sends is left, but with it, at least one receive ends before its send "
+          "starts or "
+          "differs from its send in size");
     const PairEvidence evidence = evidence_for(*pairs);
     if (evidence.near < least_near || one_near_of * evidence.near < evidence.waited)
       return nothing(

@@ -33,7 +33,7 @@ Json group_json(const BlameSection& section, const BlameGroup& group) {
   out["most_awaited"] = group.most_waited_for.is_set() ? Json(group.most_waited_for.value) : Json(nullptr);
   out["most_awaited_ns"] = group.most_waited_for_ns;
   if (!group.most_waited_for.is_set())
-    out["why"]["most_awaited"] = "the ranks are too close in time to determine this rank";
+    out["why"]["most_awaited"] = "the ranks arrive too close together to determine which one this is";
   return out;
 }
 

@@ -42,9 +42,9 @@ void judge_waiting_without_steps(const RuleContext& context, std::vector<Finding
   finding.title =
       format("the other ranks wait for rank {} in {} of {} operations", row.rank.value, row.times_last, operations);
   finding.evidence = format(
-      "the other ranks wait {} for this rank in total; if the most expensive operation of each rank is left "
-      "out, this rank causes {} of the remaining waiting; the largest part of the waiting is charged to the category "
-      "\"{}\"",
+      "the other ranks wait {} for this rank in total; if, for each rank, the operation in which the others waited "
+      "longest for it is left out, this rank causes {} of the remaining waiting; the largest part of the waiting for "
+      "this rank is charged to the category \"{}\"",
       duration_text(row.cost_ns()), percent_text(cost / static_cast<double>(known_ns)), words_of(row.largest_part()));
   finding.advice =
       "Mark the steps and record again: the report then shows when the waiting began, and what a fix saves.";

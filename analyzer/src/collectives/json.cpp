@@ -38,8 +38,9 @@ Json instance_json(const Operation& operation, const Run& run) {
   Json out;
   const auto rank = [&](const char* name, RankId id) {
     if (id.is_set()) return Json(id.value);
-    return why.null(name, operation.why_no_transfer.empty() ? "the ranks are too close in time to determine this rank"
-                                                            : operation.why_no_transfer);
+    return why.null(name, operation.why_no_transfer.empty()
+                              ? "the ranks arrive too close together to determine which one this is"
+                              : operation.why_no_transfer);
   };
   const auto number = [&](const char* name, std::int64_t value) {
     return value >= 0 ? Json(value) : why.null(name, "");

@@ -35,7 +35,7 @@ constexpr std::string_view fewer =
     "(a bug that can lead to a hang)";
 constexpr std::string_view unordered =
     "the call has no sequence number, so its place among the calls of the other ranks is not known: the other ranks "
-    "called different operations in this step, or ended theirs before this operation began";
+    "called different operations in this step, or their calls ended before this call began";
 constexpr std::string_view again = "the rank had recorded this operation before, for example before a restart";
 
 struct Numbers {

@@ -37,7 +37,7 @@ Judged judge_mean(const MeasureChange& mean, double limit) {
   if (mean.change > limit && mean.low > 0) return {GateVerdict::fail};
   if (mean.change <= most_by_chance(limit)) return {GateVerdict::pass};
   return {GateVerdict::cannot_tell,
-          format("the change of the mean step is above the limit, but may be due to a few long steps; {}", more_steps)};
+          format("the change in the mean step is above the limit, but may be due to a few long steps; {}", more_steps)};
 }
 
 /// The worse of both, the median first. A failure is certain whatever the other says.

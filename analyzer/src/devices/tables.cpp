@@ -100,7 +100,7 @@ std::string legend(const std::vector<Part>& parts) {
   if (!own.empty())
     text += own + ": measured by the GPU's own counters" +
             (has("read") || has("write") ? "; read and write are shares of the memory bandwidth. " : ". ");
-  if (has("MHz") || has("W")) text += "MHz (clock of the SMs) and W are medians, °C is the highest value. ";
+  if (has("MHz") || has("W")) text += "MHz (clock of the SMs) and W are medians; °C is the highest value. ";
   if (has("throttled"))
     text += "Throttled: the share of the samples in which the clock was reduced, and the most frequent reason. ";
   if (!text.empty()) text.pop_back();

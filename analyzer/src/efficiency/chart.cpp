@@ -98,7 +98,7 @@ void write_efficiency(Writer& page, const Source& source) {
                                                {"unsplit", "waiting or transfer"},
                                                {"copies", "copies"},
                                                {"idle", "idle"},
-                                               {"step", "done, but other ranks are not"}}};
+                                               {"step", "done before other ranks"}}};
   write_legend(page, legend);
   draw_ledger(page, section);
   write_table(page, ledger_table(section),

@@ -37,7 +37,8 @@ std::string advice_for(Exposed exposed, std::string_view hiding, const BlameRow*
     case Exposed::waiting_for_changing_ranks:
       if (late != nullptr)
         return format(
-            "Find out why rank {} arrives late (mainly {}; --only blame shows all parts), and even out the work before "
+            "Find out why rank {} arrives late (mainly {}; --only blame shows all causes), and even out the work "
+            "before "
             "the collectives.",
             late->rank.value, words_of(late->largest_part()));
       return "Find out which ranks arrive last (--only blame shows them) and even out the work before the collectives.";

@@ -65,7 +65,7 @@ std::string_view words_of(LedgerPart part) {
     case LedgerPart::idle_other:
       return "idle for other reasons";
     case LedgerPart::tail:
-      return "done, but other ranks are not";
+      return "done before other ranks";
   }
   return "?";
 }

@@ -278,8 +278,8 @@ std::string above_peak_note(const FlopsSection& section, const Means& means) {
   if (fastest == nullptr) return {};
   return format(
       "Not listed: {} faster than the peak. The fastest reaches {} of the peak ({}). In total, these operators take {} "
-      "ms less than they would at the peak. Either they need fewer multiplications than are counted (Winograd, FFT), "
-      "or the peak is too low. The lost time in the table above is smaller by this difference.",
+      "ms less than they would at the peak; in the table above, this difference is subtracted from the lost time. "
+      "Either they need fewer multiplications than are counted (Winograd, FFT), or the peak is too low.",
       rows == 1 ? "one row" : format("{} rows", rows), percent_text(ratio(*fastest)), printable(fastest->name),
       means.ms(ns));
 }

@@ -240,7 +240,8 @@ HangRoot root_in_words(const JobProgress& job, const WaitGraph&, const FoundRoot
   root.evidence = evidence_of(job, found);
   if (found.if_it_did_not_move)
     root.evidence +=
-        "; a dump is dated before the last of these calls, so this holds only if the job made no progress after them";
+        "; the file of a dump is older than the last of these calls, so this holds only if the job made no progress "
+        "after that call";
   root.advice = advice_for_root(found);
   return root;
 }

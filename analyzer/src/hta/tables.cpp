@@ -34,8 +34,8 @@ constexpr std::array time_reasons{
            "counts as communication. rankscope uses a list of library kernels and the recorded collectives."},
     Reason{
         "rows",
-        "HTA leaves out all rows that begin after the start of the last step. If it keeps that step, it leaves out all "
-        "rows that begin after the end of the step (column lost). HTA counts device work once for each host row with "
+        "HTA leaves out all rows that begin after the start of the last step or, if it keeps that step, after its end "
+        "(column lost). HTA counts device work once for each host row with "
         "the same correlation (column doubled). rankscope includes every complete step and counts each kernel once."},
 };
 constexpr std::array launch_reasons{
@@ -45,7 +45,8 @@ constexpr std::array launch_reasons{
 };
 constexpr std::array kernel_reasons{
     Reason{"max, mean",
-           "With more than 10 kernels, HTA computes max, min, mean and deviation over the sums of kernels; rankscope "
+           "With more than 10 kernels, HTA computes max, min, mean and deviation over the total times of kernels; "
+           "rankscope "
            "computes them over single executions."},
 };
 constexpr std::array idle_reasons{

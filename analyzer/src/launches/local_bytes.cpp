@@ -77,7 +77,7 @@ DepthTimes read_depths(digest::PartReader& in, std::int64_t length_ns) {
     times.ns_at[depth] = ns;
     left_ns -= ns;
   }
-  if (left_ns != 0) in.fail("the times at the depths of a queue do not add up to its whole time");
+  if (left_ns != 0) in.fail("the times at the queue depths do not add up to the length of the cell");
   const auto empty = times.ns_at.find(0);
   times.empty_and_idle_ns = in.signed_between(0, empty == times.ns_at.end() ? 0 : empty->second);
   return times;

@@ -290,8 +290,10 @@ void recognize(PipelineSection& section, std::vector<Measured>& all) {
   }
   section.schedule = static_cast<PipelineSchedule>(most);
   if (votes[most] == steps) return;
-  section.note = format("Left out: {} of {} steps, whose forward and backward passes ran in a different order",
-                        steps - votes[most], steps);
+  section.note = format(
+      "Left out: {} of {} steps, in which forward and backward passes ran in an order other than that of this "
+      "schedule",
+      steps - votes[most], steps);
   for (Measured& measured : all)
     std::erase_if(measured.steps,
                   [&](const PipelineStep& step) { return schedule_in(measured, step) != section.schedule; });

@@ -116,9 +116,9 @@ void add_pipeline(Page& page, const Report& report, const ReportOptions& options
                  Tone::faint);
   page.table(table_of(grid));
   if (grid.pipelines_left_out > 0)
-    page.paragraph(
-        format("Left out: {} whose work is closer to the median.", counted(grid.pipelines_left_out, "pipeline")),
-        Tone::faint);
+    page.paragraph(format("Left out: {} whose work is closer to the median than that of those shown.",
+                          counted(grid.pipelines_left_out, "pipeline")),
+                   Tone::faint);
 }
 
 }  // namespace rankscope::analyzer

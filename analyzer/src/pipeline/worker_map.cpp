@@ -72,8 +72,8 @@ void write_worker_map(Writer& page, const PipelineSection& section) {
                "a slow rank.",
                {{"class", "faint"}});
   if (grid.pipelines_left_out > 0)
-    page.element(
-        "p", format("Not drawn: {} whose work is closer to the median.", counted(grid.pipelines_left_out, "pipeline")));
+    page.element("p", format("Not drawn: {} whose work is closer to the median than that of those drawn.",
+                             counted(grid.pipelines_left_out, "pipeline")));
   write_legend(page, shade_legend());
   draw(page, grid);
   write_folded_table(page, table_of(grid), "Work of each rank per step, in milliseconds");

@@ -273,7 +273,7 @@ class Prediction {
 
   void add_notes(const Pool& pool) const {
     answer_.notes.push_back(
-        format("Predicted by simulating {} random steps, based on {} of {} ranks. Transfer times assume ring "
+        format("Predicted by simulating {} random steps, based on {}, summed over {} ranks. Transfer times assume ring "
                "algorithms. Own time, which excludes waiting for other ranks, differs by {:.1f} % between ranks and by "
                "{:.1f} % from step to step.",
                scaling::draws, counted(static_cast<std::int64_t>(pool.systems.size()), "step"), base_.ranks,
@@ -291,7 +291,7 @@ class Prediction {
     if (const auto kept = std::ranges::count_if(pool.systems, [](const auto& own) { return !own.ways_ns.empty(); });
         kept < std::ssize(pool.systems))
       answer_.notes.push_back(
-          format("Kept as samples: {} of the recorded steps, spread evenly over ranks and steps.", kept));
+          format("Kept as samples: {} of these steps, spread evenly over the ranks and over the run.", kept));
     if (std::ranges::any_of(pool.links, [](const scaling::LinkModel& link) { return !link.latency_known; }))
       answer_.notes.emplace_back(
           "Some operations were seen with one size only. All of their time is attributed to bandwidth, so latency on "

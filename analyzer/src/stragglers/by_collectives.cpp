@@ -203,7 +203,7 @@ StragglerKind kind_while_last(const BlameSection& blame, const BlameRow& row) {
 std::string CollectiveEvidence::text() const {
   return format(
       "{:.0f} % of {} was for this rank, {} per step and waiting rank; {}", share * 100,
-      in_pipeline ? "all waiting beyond the usual amount per rank" : "all waiting", duration_text(lag_ns),
+      in_pipeline ? "all waiting beyond what a rank usually causes" : "all waiting", duration_text(lag_ns),
       arrived_last_text("this rank", units.last, counted(units.of, of_steps ? "step" : "operation"), of_steps));
 }
 

@@ -14,8 +14,8 @@ std::string when_text(const Straggler& row) {
 }
 
 std::string arrived_last_text(std::string_view rank, std::int64_t times, std::string_view of, bool of_steps) {
-  return format("{} arrived last {}in {} of {}", rank, of_steps ? "at the operation with the longest waits " : "",
-                times, of);
+  return format("{} arrived last {}in {} of {}", rank,
+                of_steps ? "at the step's operation with the longest waits " : "", times, of);
 }
 
 std::string code_text(const Straggler& row) {

@@ -77,7 +77,7 @@ std::string render_what_if_text(const WhatIfAnswer& answer, Colour colour) {
   page.paragraph(
       format(
           "The prediction changes the length of {} (operations, host times, transfers and delays): in total, {} over "
-          "all ranks and steps. How much a step saves depends on which changed items it waits for.",
+          "all ranks and steps. How much shorter a step becomes depends on which changed items it waits for.",
           counted(answer.together.changed, "item"),
           answer.together.saved_ns >= 0 ? duration_text(answer.together.saved_ns) + " less"
                                         : duration_text(-answer.together.saved_ns) + " more"),

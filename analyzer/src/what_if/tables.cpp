@@ -114,7 +114,8 @@ std::vector<NotedTable> what_if_tables(const Report& report, std::size_t most) {
     noted.notes.emplace_back(section.any_peers
                                  ? "Only peers, which are ranks that do equal work, are compared: differences between "
                                    "ranks with different work, such as pipeline stages, remain."
-                                 : "No two ranks do equal work, so differences between ranks remain.");
+                                 : "No two ranks do equal work, so ranks are not compared with each other: the "
+                                   "differences between them remain.");
   if (const std::string uneven = operations_text(section); !uneven.empty())
     noted.notes.push_back(format("How much longer steps take if only one operation or host is uneven: {}.", uneven));
   // Fixing a part can gain a little more than fixing all; what is far outside of 0 to 1 is no share of it.

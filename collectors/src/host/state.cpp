@@ -39,7 +39,7 @@ GpuState size_state() {
   const bool free = getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
   return {free, "size of files",
           free ? "no limit" : format("up to {:.1f} MB", static_cast<double>(limit.rlim_cur) / 1e6),
-          "events are lost when the file of a recorded process has reached this size: run ulimit -f unlimited"};
+          "events are lost once the segment of a recorded process reaches this size: run ulimit -f unlimited"};
 }
 
 }  // namespace

@@ -159,10 +159,9 @@ void HangWatch::look(recording::LiveReader& reader, StandstillClock& clock) {
   recording::LiveView view = reader.poll();
   mark_gone(view);
   if (view.left_out > 0 && !std::exchange(said_left_out_, true))
-    say(options_.talk,
-        format("rankscope: --hang-after does not judge the job while more than {} processes are recorded "
-               "at once, because it cannot follow more\n",
-               most_followed));
+    say(options_.talk, format("rankscope: --hang-after detects no hang while more than {} processes are recorded "
+                              "at once, because it cannot follow more\n",
+                              most_followed));
   if (clock.stands_still(view, std::chrono::steady_clock::now()) && !report()) clock.forget();
 }
 

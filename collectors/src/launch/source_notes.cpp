@@ -72,7 +72,8 @@ std::string silent_note(const SourceStory& story) {
   return format(
       "nccl: NCCL{}{} loaded rankscope's profiler plugin and ran collectives, but reported none of them (in {}): they "
       "were recorded only as kernels. If the program launches them with CUDA graphs, record with --nccl kernel: NCCL "
-      "then reports each launch. Otherwise, please report this version of NCCL to the developers of rankscope",
+      "then reports each launch. Otherwise, please report this, with your version of NCCL, to the developers of "
+      "rankscope",
       story.nccl_version.empty() ? "" : " ", story.nccl_version, counted(story.silent_plugins, "process"));
 }
 

@@ -22,7 +22,7 @@ std::string thinned_text(const RecordSummary& summary) {
         counted(summary.thinned, "older event"));
   if (summary.thinned_without_steps > 0)
     text += format(
-        "rankscope: removed {} of processes without steps while the command ran, as --keep or its default requires\n",
+        "rankscope: while the command ran, removed {} of processes without steps, as --keep or its default requires\n",
         counted(summary.thinned_without_steps, "older event"));
   if (summary.thinned_without_sums > 0)
     text += format("rankscope: lost {} whose steps have no sums: --keep was too small, or sums could not be stored\n",

@@ -73,7 +73,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {warmup_excluded, "warmup_excluded", info,
      "Slow steps at the beginning are left out of the statistics; --include-warmup counts them."},
     {no_comm_args, "no_comm_args", info,
-     "Some communication was recorded without a group or a sequence number. These operations are matched across ranks "
+     "Some communication operations were recorded without a group or a sequence number. They are matched across ranks "
      "by their order, or not at all."},
     {pace_overruns, "pace_overruns", info,
      "Some compute blocks of the reference trainer took longer than their nominal time (--pace) because the machine "
@@ -200,8 +200,9 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "compute or idle. Create the groups with init_process_group or new_group."},
     {comm_without_groups, "comm_without_groups", info,
      "For some libraries (Gloo, MPI, DeepEP, NVSHMEM and others), traces do not name the groups that communicate. "
-     "Their communication is matched across ranks by its end time, or not at all. To get the groups of PyTorch's Gloo "
-     "backend, record with `rankscope record`."},
+     "The operations of these libraries are matched across ranks by their end times, or not at all. To get the groups "
+     "of "
+     "PyTorch's Gloo backend, record with `rankscope record`."},
     {tails_lost, "tails_lost", data_loss,
      "For some ranks, the file is complete, but its events end long before those of the other ranks: the profiler lost "
      "the later events. Steps that continue after a rank's last recorded work are left out. Record fewer steps at a "
@@ -220,7 +221,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "a time, or use larger buffers."},
     {texts_hidden, "texts_hidden", info,
      "In strings that seem to contain passwords, tokens or other secrets, each secret is shown as asterisks. The input "
-     "itself may still contain the secrets, so send others a pack of it (`rankscope pack`) instead. "
+     "itself may still contain the secrets, so to share it, send a pack of it (`rankscope pack`) instead. "
      "--keep-texts shows the strings as they were recorded."},
     {processes_without_rank, "processes_without_rank", info,
      "Some processes, such as launchers, have events but no rank. They recorded no kernels, copies, collectives or "
@@ -234,8 +235,8 @@ constexpr std::array<CounterInfo, counter_count> table{{
      "all calls, use --budget off, or record a few steps with --window."},
     {events_thinned, "events_thinned", info,
      "Old events were thinned out while the job ran, as --keep or its default requires. If a process has steps, the "
-     "recording has sums for each of them instead; if it has none, the events are gone. Record with a larger --keep "
-     "to keep more."},
+     "recording has sums for each of them instead; if a process has no steps, its old events are gone. Record with a "
+     "larger --keep to keep more."},
     {events_without_sums, "events_without_sums", data_loss,
      "Old events were removed while the job ran to keep the recording within the limit of --keep (or its default). The "
      "sums of their steps could not be stored, so these steps are missing. Record with a "

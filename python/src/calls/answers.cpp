@@ -16,7 +16,7 @@ namespace rankscope::python {
 namespace {
 
 tl::unexpected<Error> unknown_form(std::string_view form, std::string_view all) {
-  return fail(ErrorKind::usage, format("there is no form '{}'; choose from: {}", form, all));
+  return fail(ErrorKind::usage, format("unknown value '{}'; choose from: {}", form, all));
 }
 
 Result<analyzer::ReportOptions> report_options(const Request& request) {

@@ -26,8 +26,9 @@ TEST(SummaryText, EventsThatWereReplacedAndEventsThatWereLostAreToldApart) {
                                "requires; sums for each step are kept\n"),
           ::testing::HasSubstr("rankscope: lost 678 older events whose steps have no sums: --keep was too small, or "
                                "sums could not be stored\n"),
-          ::testing::HasSubstr("rankscope: removed 9 older events of processes without steps while the command ran, as "
-                               "--keep or its default requires\n")));
+          ::testing::HasSubstr(
+              "rankscope: while the command ran, removed 9 older events of processes without steps, as "
+              "--keep or its default requires\n")));
 }
 
 }  // namespace

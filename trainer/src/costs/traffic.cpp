@@ -173,7 +173,7 @@ class TrafficOf {
         for (const SharedLayer& layer : block.shared) add_shared_layer(group, layer);
       if (const std::int64_t terms = elements_with_terms(blocks); terms > 0) {
         add(group, "allreduce", 1, terms * width_,
-            "gradients of norms, positions and the biases of row-parallel layers, once per step");
+            "gradients of norms, position embeddings and the biases of row-parallel layers, once per step");
       }
       if (question_.model.shares_loss && has_last(i)) {
         add(group, "allreduce", 3 * runs(), 3 * runs() * samples() * question_.model.labels * width_,

@@ -25,7 +25,7 @@ std::string reason_of(std::string_view path, int code) {
   if (code == ENOENT && !fs::is_directory(folder_of(path), ignored)) return "its folder does not exist";
   if (code == ENOENT) return "no file can be created in its folder; choose another folder";
   const char* const advice = code == ENOSPC || code == EDQUOT ? "; free some space or choose another folder"
-                             : code == EISDIR                 ? "; give a file name, such as a new one in this folder"
+                             : code == EISDIR                 ? "; give a file name, for example in this folder"
                                                               : "";
   return format("{}{}", std::generic_category().message(code), advice);
 }

@@ -19,7 +19,8 @@ int seconds_until_exceeded() {
   return leading_number<int>(text == nullptr ? "" : text).value_or(Budget::usual_seconds);
 }
 
-constexpr const char* calls_left_out = "from then on, only the calls with which NCCL launches kernels were recorded";
+constexpr const char* calls_left_out =
+    "after this was noticed, only the calls with which NCCL launches kernels were recorded";
 constexpr const char* no_call_left_out =
     "this version of CUPTI cannot leave out individual calls; use --cuda-graphs graph, --window, or CUDA 12.5 or newer";
 

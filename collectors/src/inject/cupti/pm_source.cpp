@@ -195,7 +195,7 @@ std::string prepare(Source& own) {
   own.driver = std::make_unique<CudaDriver>();
   if (!own.driver->problem().empty()) return own.driver->problem();
   const auto now = cupti::read_clock(own.library.call.get_timestamp);
-  if (!now) return "CUPTI does not report its time";
+  if (!now) return "CUPTI does not report a timestamp";
   own.last = *now;
   own.active.store(true);
   return {};
