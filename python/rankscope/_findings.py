@@ -52,5 +52,10 @@ class Verdict:
     doubts: tuple[str, ...]
     computed: bool  #: False: nothing could be computed; this is not the same as "no problem found"
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The sentences, and the doubts that they do not contain."""
+        return (*self.sentences, *(doubt for doubt in self.doubts if doubt not in self.sentences))
+
     def __str__(self) -> str:
-        return "\n".join((*self.sentences, *self.doubts))
+        return "\n".join(self.lines)

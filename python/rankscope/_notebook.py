@@ -23,9 +23,7 @@ def _bar(rows: dict[str, list[Any]], i: int, longest: int) -> str:
 
 def page(name: str, verdict: Verdict, rows: dict[str, list[Any]]) -> str:
     """HTML of a few kilobytes. `rows` is the table "ranks", or has only "why": the reason why there is none."""
-    sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in verdict.sentences)
-    doubts = "".join(f"<li>{html.escape(doubt)}</li>" for doubt in verdict.doubts)
-    head = f"<div><h4>{html.escape(name)}</h4>{sentences}" + (f"<ul>{doubts}</ul>" if doubts else "")
+    head = f"<div><h4>{html.escape(name)}</h4>" + "".join(f"<p>{html.escape(line)}</p>" for line in verdict.lines)
     if "why" in rows:
         return head + f"<p>{html.escape(rows['why'][0])}</p></div>"
     longest = max([*rows["window_ns"], 1])

@@ -7,7 +7,7 @@ import operator
 import os
 import pathlib
 import re
-from typing import Any, Iterable, Literal, Sequence, Union
+from typing import Any, Iterable, Literal, Sequence, Union, overload
 
 from . import _notebook
 from ._answer import Answer
@@ -227,6 +227,8 @@ class Run:
         The answer has schema rankscope.whatif/1; its str() is the text that the command line prints. Raises CannotTellError
         if nothing can be predicted.
         """
+        if not all(isinstance(fix, str) for fix in fixes):
+            raise UsageError(f"whatif: changes are strings such as 'rank:2', but {next(fix for fix in fixes if not isinstance(fix, str))!r} was given")
         options = {"fixes": list(fixes), "steps": _steps(steps), "include_warm_up": include_warm_up}
         found = json.loads(call_for_text("rankscope_what_if", self._open_handle(), request(form="both", **options), what="predicting"))
         return Answer(found["answer"], found["text"])
@@ -246,17 +248,24 @@ class Run:
         found = json.loads(call_for_text("rankscope_compare", *handles, request(form="both", **options), what="comparing"))
         return Answer(found["answer"], found["text"])
 
-    def html(self, path: Path | None = None) -> str:
-        """The report as one HTML page that needs no other file and no network; written to `path` if that is given."""
+    @overload
+    def html(self) -> str: ...
+
+    @overload
+    def html(self, path: Path) -> None: ...
+
+    def html(self, path: Path | None = None) -> str | None:
+        """The report as one HTML page that needs no other file and no network. If `path` is given, writes the page there and returns None."""
         if path is not None:
             self._check_not_read(path)
         page = self._report("html")
-        if path is not None:
-            try:
-                pathlib.Path(path).write_text(page, encoding="utf-8")
-            except OSError as problem:
-                raise CannotWriteError(f"cannot write {os.fspath(path)}: {problem.strerror}") from None
-        return page
+        if path is None:
+            return page
+        try:
+            pathlib.Path(path).write_text(page, encoding="utf-8")
+        except OSError as problem:
+            raise CannotWriteError(f"cannot write {os.fspath(path)}: {problem.strerror}") from None
+        return None
 
     def export(self, to: str, out: Path) -> None:
         """Writes the run for another tool: perfetto, chrome, tensorboard, kineto or sqlite, as `rankscope export` does."""

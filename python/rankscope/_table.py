@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from ._arrow import Batch, stream_capsule
-from ._errors import Error
+from ._errors import Error, UsageError
 from ._library import Handle, library, take_text
 
 
@@ -28,6 +28,10 @@ def tables() -> dict[str, dict[str, Any]]:
 
 def _cell(value: Any) -> str:
     return "" if value is None else html.escape(str(value))
+
+
+def _missing(package: str, problem: ImportError) -> UsageError:
+    return UsageError(f"this needs {package}: pip install {package} ({problem}); to_pydict() needs no other package")
 
 
 class Table:
@@ -66,23 +70,32 @@ class Table:
         return {name: column.to_list(most) for name, column in batch.columns.items()}
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame. Strings with few different values are categories; integers that may be missing are Int32 or Int64.
+        """A pandas.DataFrame (`pip install 'rankscope[pandas]'`). Strings with few different values are categories; integers that may be missing are Int32 or Int64.
 
         Columns of numbers share the memory of the table and are read-only; to change values, use `table.to_pandas().copy()`.
         """
-        import numpy
-        import pandas
+        try:
+            import numpy
+            import pandas
+        except ImportError as problem:
+            raise _missing("pandas", problem) from None
         batch = Batch(self._handle)
         return pandas.DataFrame({name: column.to_pandas(numpy, pandas, batch) for name, column in batch.columns.items()}, copy=False)
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame."""
-        import polars
+        """A polars.DataFrame (`pip install 'rankscope[polars]'`)."""
+        try:
+            import polars
+        except ImportError as problem:
+            raise _missing("polars", problem) from None
         return polars.DataFrame(self)
 
     def to_pyarrow(self) -> Any:
-        """A pyarrow.Table."""
-        import pyarrow
+        """A pyarrow.Table (`pip install 'rankscope[parquet]'`)."""
+        try:
+            import pyarrow
+        except ImportError as problem:
+            raise _missing("pyarrow", problem) from None
         return pyarrow.table(self)
 
     def __repr__(self) -> str:

@@ -64,6 +64,8 @@ class Runs(unittest.TestCase):
         self.assertEqual(str(answer), printed("whatif", DEMO, "--fix", "rank:2")[1])
         with self.assertRaises(rankscope.UsageError) as caught:
             self.demo.whatif("rank:99")
+        with self.assertRaisesRegex(rankscope.UsageError, "changes are strings such as 'rank:2', but 2 was given"):
+            self.demo.whatif(2)
         self.assertIn("99", str(caught.exception))
 
     def test_a_comparison_is_that_of_the_command_line(self):
@@ -89,7 +91,8 @@ class Runs(unittest.TestCase):
     def test_the_page_is_written(self):
         with tempfile.TemporaryDirectory() as folder:
             page = pathlib.Path(folder, "page.html")
-            self.assertEqual(self.demo.html(page), page.read_text())
+            self.assertIsNone(self.demo.html(page), "a notebook must not show the text of the page")
+            self.assertEqual(self.demo.html(), page.read_text())
             self.assertIn("<html", page.read_text())
             with self.assertRaises(rankscope.CannotWriteError) as caught:
                 self.demo.html(pathlib.Path(folder, "absent", "page.html"))
@@ -103,6 +106,10 @@ class Runs(unittest.TestCase):
         self.assertLess(len(page), 20_000)
         empty = run_of("@process - pid=3\n- op 0 10 <b>\n")
         self.assertNotIn("<b>", empty._repr_html_())
+
+    def test_a_doubt_that_is_a_sentence_of_the_verdict_is_shown_once(self):
+        verdict = rankscope.Verdict(("Rank 1 is slow.", "Cannot tell more."), ("Cannot tell more.", "Cannot tell why."), True)
+        self.assertEqual(str(verdict), "Rank 1 is slow.\nCannot tell more.\nCannot tell why.")
 
     def test_errors_have_the_sentence_and_the_status_of_the_command_line(self):
         with tempfile.TemporaryDirectory() as folder:

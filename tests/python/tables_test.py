@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import duckdb
 import pandas
@@ -89,6 +90,13 @@ class Tables(unittest.TestCase):
                     rows = from_sqlite(path, table.name, columns)
                     ours = list(zip(*columns.values()))
                     self.assertEqual(sorted(rows, key=order), sorted(ours, key=order), table.name)
+
+    def test_without_a_package_the_error_names_it(self):
+        steps = self.demo.table("steps")
+        for package, method in (("pandas", steps.to_pandas), ("polars", steps.to_polars), ("pyarrow", steps.to_pyarrow)):
+            with unittest.mock.patch.dict(sys.modules, {package: None}):
+                with self.assertRaisesRegex(rankscope.Error, f"this needs {package}: pip install {package} .*to_pydict"):
+                    method()
 
     def test_consumers_agree(self):
         for run in (self.gpu, self.two):

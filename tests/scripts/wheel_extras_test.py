@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The packages that `pip install rankscope[NAME]` installs."""
 import ast
+import re
 import unittest
 
 from script import SCRIPTS, load
@@ -26,6 +27,12 @@ class Extras(unittest.TestCase):
             for package in packages:
                 if package not in ("duckdb", "matplotlib"):  # one reads our tables by itself, the other draws the frames of pandas
                     self.assertIn(package, imported(), extra)
+
+    def test_the_docs_name_only_extras_that_exist(self):
+        docs = SCRIPTS.parent / "docs"
+        named = {extra for path in docs.glob("*.md") for extra in re.findall(r"rankscope\[(\w+)\]", path.read_text())}
+        self.assertIn("plot", named)
+        self.assertEqual(named - set(wheel.EXTRAS), set())
 
     def test_no_extra_is_empty(self):
         self.assertNotIn([], list(wheel.EXTRAS.values()))

@@ -283,8 +283,8 @@ class Aligner {
     if (positions_[clock].reference == 0) return {};
     const std::string& first = domains_.clocks.front().name;
     if (all_.only_guessed)
-      return "operations have no sequence numbers, so which calls on different ranks belong to the same operation "
-             "can only be guessed";
+      return "it can only be guessed which calls on different ranks belong to the same operation, because operations "
+             "have no sequence numbers";
     if (positions_[clock].too_far || too_inexact_[clock])
       return format("no alignment with {} to within 10 ms was found", first);
     return format("fewer than {} operations are shared with {}, directly or through other clocks", least_operations,
@@ -313,13 +313,16 @@ class Aligner {
   }
 
   void explain_what_is_left() {
+    const bool recorder_has_numbers = all_.only_guessed && run_.info().source == "kineto";
     std::map<std::string_view, std::size_t> reasons;
     for (const ClockRow& row : result_.section.clocks)
       if (!row.why_apart.empty()) ++reasons[row.why_apart];
     for (const auto& [why, count] : reasons) {
       result_.section.clocks_apart += static_cast<std::int64_t>(count);
-      result_.section.notes.push_back(format("Times on {} of {} cannot be compared with those on {}: {}.", count,
-                                             counted(positions_.size(), "clock"), domains_.clocks.front().name, why));
+      result_.section.notes.push_back(
+          format("Times on {} of {} cannot be compared with those on {}: {}.{}", count,
+                 counted(positions_.size(), "clock"), domains_.clocks.front().name, why,
+                 recorder_has_numbers ? " Recordings of `rankscope record` have them." : ""));
     }
   }
 

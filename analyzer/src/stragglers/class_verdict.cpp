@@ -7,7 +7,7 @@
 #include "math/statistics.h"
 #include "rankscope/core/format.h"
 #include "rules/severity.h"
-#include "stragglers/own_time_windows.h"
+#include "stragglers/parts.h"
 #include "words/units.h"
 
 namespace rankscope::analyzer {
@@ -117,11 +117,19 @@ std::vector<std::int64_t> medians_over(const OwnTimes& times, std::span<const st
   return medians;
 }
 
-std::vector<std::size_t> all_steps(const OwnTimes& times) {
-  std::vector<std::size_t> steps(times.front().size());
-  std::iota(steps.begin(), steps.end(), std::size_t{0});
+/// The medians of the rank and of its peers over these steps.
+OwnTimeComparison comparison_over(const OwnTimes& times, std::span<const std::size_t> steps, std::size_t peer) {
+  const std::vector<std::int64_t> medians = medians_over(times, steps);
+  return compared(medians[peer], median(without(medians, peer)));
+}
+
+std::vector<std::size_t> steps_of(const StepBlock& block) {
+  std::vector<std::size_t> steps(block.count);
+  std::iota(steps.begin(), steps.end(), block.first);
   return steps;
 }
+
+std::vector<std::size_t> all_steps(const OwnTimes& times) { return steps_of({0, times.front().size()}); }
 
 /// How much faster the job would be: up to the next slowest rank.
 std::int64_t gain_of(std::span<const std::int64_t> medians, std::size_t peer) {
@@ -229,6 +237,7 @@ StepBlock ClassVerdict::part_of(std::size_t peer, double slowdown) const {
   const std::size_t end = ended ? windows_.blocks[last].first + windows_.blocks[last].count : all.count;
   if (first == 0) return {0, end};
   const auto clear = ended ? std::nullopt : slow_end(times_, peer, slowdown);
+  if (all.count < few_steps) return clear && clear->count >= least_late_steps ? *clear : all;
   const std::size_t begin = clear ? clear->first : windows_.blocks[first].first;
   return {begin, end - begin};
 }
@@ -259,11 +268,20 @@ std::optional<Straggler> ClassVerdict::persistent_by_windows(std::size_t peer) c
     peers_own.push_back(comparison.peers_ns);
     for (std::size_t k = 0; k < windows_.blocks[i].count; ++k) flagged_steps.push_back(windows_.blocks[i].first + k);
   }
-  const OwnTimeComparison size = compared(median(own), median(peers_own));
-  Straggler row = row_over(peer, flagged_steps, size,
-                           format("in {} of {} comparison windows of {} across the run", own.size(),
-                                  windows_.blocks.size(), counted(windows_.blocks.front().count, "step")));
-  limit(row, part_of(peer, row.slowdown));
+  const OwnTimeComparison flagged = compared(median(own), median(peers_own));
+  const StepBlock part = part_of(peer, flagged.ratio);
+  const std::vector<std::size_t> part_steps = steps_of(part);
+  const OwnTimeComparison over_part = comparison_over(times_, part_steps, peer);
+  // Flagged windows alone overstate what chance adds to some of them; but a rank can be slow in half of the steps only.
+  const bool is_slow_throughout = over_part.ratio > (1 + flagged.ratio) / 2;
+  const std::string windows = format("in {} of {}", own.size(), text_of(windows_.blocks));
+  Straggler row = is_slow_throughout
+                      ? row_over(peer, part_steps, over_part,
+                                 own.size() == windows_.blocks.size()
+                                     ? windows + " across the run"
+                                     : format("over {}; above the limit {}", counted(part.count, "step"), windows))
+                      : row_over(peer, flagged_steps, flagged, windows + " across the run");
+  limit(row, part);
   grade(row, row.slowdown);
   return row;
 }
@@ -275,9 +293,7 @@ std::optional<Straggler> ClassVerdict::persistent_since(std::size_t peer) const 
   if (!part || part->first == 0 || part->count < least_late_steps) return std::nullopt;
   const OwnTimeComparison size = compare_chosen(times_, *part, peer);
   if (!size.flagged) return std::nullopt;
-  std::vector<std::size_t> steps(part->count);
-  std::iota(steps.begin(), steps.end(), part->first);
-  Straggler row = row_over(peer, steps, size,
+  Straggler row = row_over(peer, steps_of(*part), size,
                            format("from step {} on, in the last {} of {}", counted_[part->first], part->count,
                                   counted(counted_.size(), "step")));
   limit(row, *part);
@@ -295,20 +311,19 @@ std::optional<Straggler> ClassVerdict::persistent_by_arrivals(std::size_t peer) 
     return std::nullopt;
   const std::vector<std::size_t> steps = all_steps(times_);
   const std::vector<std::int64_t> medians = medians_over(times_, steps);
-  const std::int64_t c = median(without(medians, peer));
-  const double ratio = c > 0 ? static_cast<double>(medians[peer]) / static_cast<double>(c) : 1;
-  if (ratio < least_rotating_ratio) return std::nullopt;
+  const OwnTimeComparison size = compared(medians[peer], median(without(medians, peer)));
+  if (size.ratio < least_rotating_ratio) return std::nullopt;
   Straggler row = row_for(peer, Persistence::persistent);
-  row.slowdown = ratio;
-  row.lag_ns_per_step = medians[peer] - c;
+  row.slowdown = size.ratio;
+  row.lag_ns_per_step = size.own_ns - size.peers_ns;
   row.gain_ns_per_step = gain_of(medians, peer);
   const Excess excess = explain_excess(peers_, peer, steps, row.lag_ns_per_step);
   row.kind = excess.kind;
   row.evidence =
       format("{}; {}; own time {}, its peers {} (median), {:.2f} x{}", describe_excess(row.rank, excess),
-             arrived_last_text("this rank", hits, counted(arrivals_.trials, "step"), true),
-             duration_text(medians[peer]), duration_text(c), ratio, unexplained_text(excess, row.lag_ns_per_step));
-  grade(row, ratio);
+             arrived_last_text("this rank", hits, counted(arrivals_.trials, "step"), true), duration_text(size.own_ns),
+             duration_text(size.peers_ns), size.ratio, unexplained_text(excess, row.lag_ns_per_step));
+  grade(row, size.ratio);
   return row;
 }
 
@@ -337,10 +352,9 @@ std::optional<Straggler> ClassVerdict::persistent_by_collectives(std::size_t pee
 
 Straggler ClassVerdict::transient_row(const Stalls& stalls) const {
   Straggler row = row_for(stalls.peer, Persistence::transient);
-  const std::vector<std::int64_t> medians = medians_over(times_, stalls.steps);
-  const std::int64_t c = median(without(medians, stalls.peer));
-  row.slowdown = c > 0 ? static_cast<double>(medians[stalls.peer]) / static_cast<double>(c) : 1;
-  row.lag_ns_per_step = medians[stalls.peer] - c;
+  const OwnTimeComparison size = comparison_over(times_, stalls.steps, stalls.peer);
+  row.slowdown = size.ratio;
+  row.lag_ns_per_step = size.own_ns - size.peers_ns;
   row.gain_ns_per_step = stalls.excess_ns / static_cast<std::int64_t>(counted_.size());
   if (stalls.steps.back() - stalls.steps.front() + 1 == stalls.steps.size()) {  // not now and then, but in one piece
     row.since_step = counted_[stalls.steps.front()];
@@ -352,7 +366,7 @@ Straggler ClassVerdict::transient_row(const Stalls& stalls) const {
   row.evidence = format("this rank is slow in {} of {} steps ({}{}); in these steps, {}; the rank loses {} in total",
                         stalls.steps.size(), counted_.size(), step_list(counted_, stalls.steps), period,
                         describe_excess(row.rank, excess), duration_text(stalls.excess_ns));
-  const double mean_ratio = c > 0 ? 1 + static_cast<double>(row.gain_ns_per_step) / static_cast<double>(c) : 1;
+  const double mean_ratio = compared(size.peers_ns + row.gain_ns_per_step, size.peers_ns).ratio;
   grade(row, mean_ratio);
   return row;
 }

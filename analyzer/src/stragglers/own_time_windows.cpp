@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "math/statistics.h"
+#include "rankscope/core/format.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -101,10 +102,17 @@ std::vector<StepBlock> step_blocks(std::size_t steps) {
       blocks.push_back({first, long_window});
     return blocks;
   }
-  // Five equal windows, spread over the run: what floor(S/5) leaves over lies between them.
-  const std::size_t length = steps / consecutive_windows;
-  for (std::size_t i = 0; i < consecutive_windows; ++i) blocks.push_back({i * steps / consecutive_windows, length});
+  for (std::size_t i = 0; i < consecutive_windows; ++i) {
+    const std::size_t first = i * steps / consecutive_windows;
+    blocks.push_back({first, (i + 1) * steps / consecutive_windows - first});
+  }
   return blocks;
+}
+
+std::string text_of(std::span<const StepBlock> blocks) {
+  const auto [least, most] = std::ranges::minmax(blocks, {}, &StepBlock::count);
+  const std::string shorter = least.count == most.count ? "" : format("{} or ", least.count);
+  return format("{} of {}{}", counted(blocks.size(), "comparison window"), shorter, counted(most.count, "step"));
 }
 
 bool WindowVerdicts::is_persistent(std::size_t peer) const {

@@ -1,6 +1,10 @@
 // Own times in windows of steps, and which ranks stand out in them (metrics.md 9.1 - 9.3).
 #pragma once
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "split/peers.h"
 
 namespace rankscope::analyzer {
@@ -22,6 +26,8 @@ inline constexpr std::size_t consecutive_windows = 5;
 
 /// The windows of 9.1; empty for fewer than 5 steps.
 [[nodiscard]] std::vector<StepBlock> step_blocks(std::size_t steps);
+/// Such as "5 comparison windows of 1 or 2 steps"; there must be a window.
+[[nodiscard]] std::string text_of(std::span<const StepBlock> blocks);
 
 /// One rank against its peers in one window.
 struct OwnTimeComparison {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <regex>
 #include <string>
@@ -7,6 +8,7 @@
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
+#include "stragglers/own_time_windows.h"
 #include "verdict/verdict.h"
 
 namespace rankscope::analyzer {
@@ -228,6 +230,52 @@ TEST(Stragglers, ARankThatIsSlowAllTheTimeHasNoFirstStep) {
       only(stragglers_of(slow_from(0, 100)), RankId{3}, StragglerKind::compute, Persistence::persistent);
   EXPECT_EQ(row.since_step, std::nullopt);
   EXPECT_EQ(row.gain_ns_while_slow, 0);
+}
+
+TEST(Stragglers, TheSizeIsThatOfAllStepsAndNotOnlyOfTheWorst) {
+  SyntheticRun plan;
+  plan.steps = 5;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    constexpr std::array slow{1.5, 1.5, 1.6, 2.0, 2.4};
+    const bool both = index < 2;  // rank 0, too, so that rank 2 does not stand out
+    const double factor = rank == 2 || (rank == 0 && both) ? slow.at(static_cast<std::size_t>(index)) : 1;
+    step.forward *= factor;
+    step.backward *= factor;
+    step.optimizer *= factor;
+  };
+  ReportOptions options;
+  options.include_warmup = true;
+  const Report report = analyze(*make(plan), options);
+  ASSERT_EQ(report.steps->counted_steps, 5);
+  const Straggler row = only(*report.stragglers, RankId{2}, StragglerKind::compute, Persistence::persistent);
+  EXPECT_NEAR(row.slowdown, 1.6, 0.05);
+  EXPECT_NE(row.evidence.find("over 5 steps; above the limit in 3 of 5 comparison windows of 1 step"),
+            std::string::npos)
+      << row.evidence;
+  EXPECT_EQ(row.since_step, std::nullopt) << "so few steps do not show when it began";
+}
+
+TEST(Stragglers, InHalfOfTheStepsTheSizeIsThatOfTheseSteps) {
+  SyntheticRun plan;
+  plan.steps = 100;
+  plan.fault = [](StepPlan& step, std::uint32_t rank, std::int64_t index) {
+    step.forward *= rank == 1 && (index % 40 < 15 || index % 20 < 5) ? 3 : 1;
+  };
+  for (const Straggler& row : stragglers_of(plan).rows) EXPECT_GT(row.slowdown, 1.5) << row.evidence;
+}
+
+TEST(Stragglers, ComparisonWindowsHaveAllSteps) {
+  for (std::size_t steps = least_steps; steps < 60; ++steps) {
+    std::size_t next = 0;
+    for (const StepBlock& block : step_blocks(steps)) {
+      EXPECT_EQ(block.first, next);
+      EXPECT_LE(block.count - steps / consecutive_windows, 1U);
+      next = block.first + block.count;
+    }
+    EXPECT_EQ(next, steps);
+  }
+  EXPECT_EQ(text_of(step_blocks(8)), "5 comparison windows of 1 or 2 steps");
+  EXPECT_EQ(text_of(step_blocks(20)), "5 comparison windows of 4 steps");
 }
 
 TEST(Stragglers, InALongRunSlownessThatWentAwayHasALastStep) {
