@@ -1,7 +1,10 @@
 """trace_handler: where traces are written, which ranks are missing, and what is said at the end."""
+import gzip
 import io
+import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -83,6 +86,19 @@ class Handler(unittest.TestCase):
             handler.run = lambda: 1 // 0
             handler._report()
         self.assertIn("no report could be made: ZeroDivisionError", out.getvalue())
+
+    def test_a_trace_has_the_name_of_its_host(self):
+        class Profiler:
+            def __init__(self, text):
+                self.text = text
+
+            def export_chrome_trace(self, path):
+                pathlib.Path(path).write_text(self.text)
+        for text, host in (('\n {\n "schemaVersion": 1, "traceEvents": []}', socket.gethostname()), ('{"host_name": "n7", "traceEvents": []}', "n7")):
+            with tempfile.TemporaryDirectory() as folder:
+                trace_handler(folder, report="never")(Profiler(text))
+                with gzip.open(pathlib.Path(folder, "window_1/rank_0.json.gz")) as trace:
+                    self.assertEqual(json.load(trace), {**json.loads(text), "host_name": host})
 
     def test_a_failed_export_leaves_nothing(self):
         class Failing:
