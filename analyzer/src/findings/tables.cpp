@@ -43,8 +43,8 @@ void add_finding(Page& page, const Finding& finding) {
 void add_heading(Page& page, const Report& report) {
   page.heading("FINDINGS");
   if (report.findings->empty())
-    page.paragraph(
-        shows_everything(report) ? "None." : "No problem was found in the data that could be judged; see the verdict.");
+    page.paragraph(shows_everything(report) ? "None."
+                                            : "Nothing was found in the data that could be judged; see the verdict.");
 }
 
 /// "5 more: ...; --full shows them" in one line.

@@ -240,7 +240,7 @@ std::shared_ptr<const Run> run_of_two_threads(int different_steps) {
 TEST(Scale, DrawsFromAllRanksWhateverTheOrderAndTheSizesOfTheirCollectives) {
   const ScaleAnswer answer = answer_of({run_of_two_threads(0)}, {.to = {4}, .ranks_per_host = 4});
   EXPECT_EQ(answer.why_not_predicted, "");
-  EXPECT_THAT(answer.notes, Contains(HasSubstr("based on 48 steps of 2 ranks")));
+  EXPECT_THAT(answer.notes, Contains(HasSubstr("based on 48 steps, summed over 2 ranks")));
 }
 
 TEST(Scale, CountsTheStepsThatItLeavesOut) {

@@ -244,9 +244,9 @@ TEST(Stragglers, TheSizeIsThatOfAllStepsAndNotOnlyOfTheWorst) {
     step.optimizer *= factor;
   };
   ReportOptions options;
-  options.include_warmup = true;
+  options.include_warm_up = true;
   const Report report = analyze(*make(plan), options);
-  ASSERT_EQ(report.steps->counted_steps, 5);
+  ASSERT_EQ(report.steps->steps.size(), 5U);
   const Straggler row = only(*report.stragglers, RankId{2}, StragglerKind::compute, Persistence::persistent);
   EXPECT_NEAR(row.slowdown, 1.6, 0.05);
   EXPECT_NE(row.evidence.find("over 5 steps; above the limit in 3 of 5 comparison windows of 1 step"),
