@@ -13,6 +13,8 @@ OF_PYTHON = {"librankscope.so": "lib/librankscope.so"}
 # Every Linux with that C library has these, and Qt's or torch's are not ours to carry.
 OF_THE_HOST = re.compile(r"^(libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|ld-linux-.*|libtorch.*|libc10|libc10_cuda)\.so")
 NEWEST_GLIBC = (2, 34)
+#: Texts that Debian's copyright files refer to.
+COMMON_LICENCES = pathlib.Path("/usr/share/common-licenses")
 #: Libraries that are compiled into our programs: their packages in Debian. Their licences ask for a copy of their text.
 COMPILED_IN = ("libcli11-dev", "libfmt-dev", "libprotozero-dev", "nlohmann-json3-dev", "libexpected-dev")
 
@@ -63,28 +65,35 @@ def copy(source, target):
         strip(target)
 
 
-def carried_libraries(files):
-    """{name: path} of shared libraries that are neither ours nor every host's."""
-    found = {}
-    for file in files:
-        missing = [name for name in dynamic(file, "NEEDED") if not OF_THE_HOST.match(name) and name not in found]
+def carried_libraries(files, of_the_host=OF_THE_HOST):
+    """{name: path} of the shared libraries that these files need, and that those need: all that are not every host's."""
+    found, waiting = {}, [*files]
+    while waiting:
+        file = waiting.pop(0)
+        missing = [name for name in dynamic(file, "NEEDED") if not of_the_host.match(name) and name not in found]
         where = dict(re.findall(r"^\s*(\S+) => (/\S+)", output_of("ldd", file), re.M)) if missing else {}
         for name in missing:
             if name not in where:
                 sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {file.name} needs {name}, which is not installed here")
             found[name] = pathlib.Path(where[name])
+            waiting.append(found[name])
     return found
+
+
+def owner_of(file):
+    """The Debian package that a file is from, or None."""
+    for path in (file, file.resolve(), pathlib.Path("/usr") / str(file).lstrip("/")):
+        owner = subprocess.run(["dpkg-query", "-S", str(path)], capture_output=True, text=True)
+        package = owner.stdout.split(": ")[0]
+        if owner.returncode == 0 and pathlib.Path("/usr/share/doc", package.partition(":")[0], "copyright").exists():
+            return package
+    return None
 
 
 def copyright_of(library):
     """Debian's copyright file of the package that a library is from."""
-    for path in (library, library.resolve(), pathlib.Path("/usr") / str(library).lstrip("/")):
-        owner = subprocess.run(["dpkg-query", "-S", str(path)], capture_output=True, text=True)
-        if owner.returncode == 0:
-            text = pathlib.Path("/usr/share/doc", owner.stdout.split(":")[0], "copyright")
-            if text.exists():
-                return text
-    return None
+    package = owner_of(library)
+    return package and pathlib.Path("/usr/share/doc", package.partition(":")[0], "copyright")
 
 
 def add_programs(folder, build, programs):
@@ -116,13 +125,13 @@ def add_compiled_in(licences):
         shutil.copy2(text, licences / f"{package}.txt")
 
 
-def check_needed(folder):
+def check_needed(folder, of_the_host=OF_THE_HOST):
     """Ends with a message unless every library that a file needs is in the folder or on every host."""
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink() and is_elf(path)]
     carried = {path.name for path in files}
     for path in files:
         for name in dynamic(path, "NEEDED"):
-            if name not in carried and not OF_THE_HOST.match(name):
+            if name not in carried and not of_the_host.match(name):
                 sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {path.name} needs {name}, which is neither packed nor on every host")
 
 

@@ -47,9 +47,11 @@ Line trainer_line() {
 
 Line viewer_line() {
   const auto path = find_program_file(viewer_name);
-  return {path.has_value(), "timeline viewer", path ? path->string() : "not built",
-          "configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup installs it); everything else works without the "
-          "viewer"};
+  return {path.has_value(), "timeline viewer",
+          path                 ? path->string()
+          : installed_by_pip() ? "not installed"
+                               : "not built",
+          format("{}; everything else works without the viewer", how_to_get_viewer())};
 }
 
 Line clock_line() {

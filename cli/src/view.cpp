@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "needed_libraries.h"
 #include "programs.h"
 #include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
@@ -33,8 +34,8 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
   const auto viewer = find_program_file(viewer_name);
   if (!viewer)
     return fail(ErrorKind::cannot_write,
-                "the timeline viewer is not in this build: configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup "
-                "installs it), or write a page: rankscope report RUN --html page.html");
+                format("the timeline viewer is not {}: {}; or write a page: rankscope report RUN --html page.html",
+                       installed_by_pip() ? "installed" : "in this build", how_to_get_viewer()));
   std::vector<std::string> command{viewer->string()};
   const auto pass = [&command](const char* option, const std::string& value) {
     if (!value.empty()) command.insert(command.end(), {option, value});
@@ -64,6 +65,7 @@ Result<std::vector<std::string>> command_of(const ViewArguments& arguments) {
     RS_TRY_VOID(is_there(path));
     command.push_back(path);
   }
+  RS_TRY_VOID(check_libraries(viewer->string()));
   return command;
 }
 
@@ -93,7 +95,7 @@ Action declare_view(CLI::App& app, const Words&) {
   auto* const picture = app.add_option("--picture", arguments->picture,
                                        "write a picture of the timeline (.png, .svg) and exit; needs no display");
   app.add_option("--size", arguments->size, "size of the picture: WIDTHxHEIGHT (default: 1600x900)")->needs(picture);
-  app.footer("Exit status: 5 if the viewer was not built or finds no display.");
+  app.footer("Exit status: 5 if the viewer is missing, cannot start or finds no display.");
   return [arguments] {
     const auto command = command_of(*arguments);
     return say(command ? become_viewer(*command) : command.error());

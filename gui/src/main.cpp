@@ -60,11 +60,15 @@ int main(int argc, char** argv) {
   const bool draws = asks_for_picture({argv, static_cast<std::size_t>(argc)});
   draws ? keep_notes_of_qt() : end_without_display_in_words();
   if (draws && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
+  qputenv("QT_WAYLAND_DISABLE_HW_INTEGRATION",
+          "1");  // everything is painted by the CPU, and Qt need not look for OpenGL
+  OwnFonts own_fonts;
   QApplication application(argc, argv);
   if (!draws) qInstallMessageHandler(nullptr);
   QApplication::setOrganizationName(QStringLiteral("rankscope"));
   QApplication::setApplicationName(QStringLiteral("rankscope"));
   QApplication::setApplicationVersion(QStringLiteral(RANKSCOPE_VERSION));
+  own_fonts.read();
   use_theme(chosen_theme());
   const Placeholders placeholders{application};
   const auto options = start_options();

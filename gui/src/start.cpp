@@ -1,6 +1,7 @@
 #include "start.h"
 
 #include <QCommandLineParser>
+#include <QFontDatabase>
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +36,8 @@ Result<QSize> size_from(std::string_view text) {
                                          pixels.least, pixels.most, text));
   return QSize{*width, *height};
 }
+
+constexpr const char* font_settings = "FONTCONFIG_FILE";
 
 /// The only fatal message before the window: no platform could be opened.
 void end_in_words(QtMsgType type, const QMessageLogContext&, const QString& message) {
@@ -120,6 +123,20 @@ void keep_notes_of_qt() {
   qInstallMessageHandler([](QtMsgType type, const QMessageLogContext& context, const QString& message) {
     if (type == QtFatalMsg) end_in_words(type, context, message);
   });
+}
+
+OwnFonts::OwnFonts() {
+  std::error_code none;  // only where scripts/wheel has put the program
+  const std::filesystem::path file =
+      std::filesystem::read_symlink("/proc/self/exe", none).parent_path() / "../viewer/fonts/fonts.conf";
+  if (!qEnvironmentVariableIsEmpty(font_settings) || !std::filesystem::exists(file, none)) return;
+  named_ = qputenv(font_settings, QByteArray::fromStdString(file.string()));
+}
+
+void OwnFonts::read() {
+  if (!named_) return;
+  QFontDatabase::families();  // reads the settings
+  qunsetenv(font_settings);
 }
 
 }  // namespace rankscope::gui

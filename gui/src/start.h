@@ -34,4 +34,15 @@ void end_without_display_in_words();
 /// What Qt notes about a platform without a screen is of no use to who wants a picture; only fatal words are said.
 void keep_notes_of_qt();
 
+/// The fonts of the wheel of the viewer, for hosts that have none: named to fontconfig in the environment before there
+/// is an application object, read after that, so that no job that the viewer starts gets the name.
+class OwnFonts {
+ public:
+  OwnFonts();
+  void read();
+
+ private:
+  bool named_ = false;
+};
+
 }  // namespace rankscope::gui

@@ -25,7 +25,7 @@ class Extras(unittest.TestCase):
     def test_each_package_is_imported_by_ours(self):
         for extra, packages in wheel.EXTRAS.items():
             for package in packages:
-                if package not in ("duckdb", "matplotlib"):  # one reads our tables by itself, the other draws the frames of pandas
+                if package not in ("duckdb", "matplotlib") and extra != "viewer":  # one reads our tables by itself, the other draws the frames of pandas
                     self.assertIn(package, imported(), extra)
 
     def test_the_docs_name_only_extras_that_exist(self):
@@ -33,6 +33,10 @@ class Extras(unittest.TestCase):
         named = {extra for path in docs.glob("*.md") for extra in re.findall(r"rankscope\[(\w+)\]", path.read_text())}
         self.assertIn("plot", named)
         self.assertEqual(named - set(wheel.EXTRAS), set())
+
+    def test_the_viewer_is_of_the_same_version(self):
+        self.assertEqual(wheel.EXTRAS["viewer"], [f"rankscope-viewer=={wheel.version()}"])
+        self.assertIn(f"\nRequires-Dist: rankscope=={wheel.version()}\n", wheel.metadata_of_viewer())
 
     def test_no_extra_is_empty(self):
         self.assertNotIn([], list(wheel.EXTRAS.values()))

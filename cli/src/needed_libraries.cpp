@@ -1,0 +1,112 @@
+#include "needed_libraries.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <vector>
+
+#include "programs.h"
+#include "rankscope/core/format.h"
+
+namespace rankscope::cli {
+namespace {
+
+struct OfTheHost {
+  std::string_view library;
+  std::string_view debian;
+  std::string_view fedora;
+};
+
+/// What the wheel of the viewer leaves to the host (scripts/portable_viewer.py says why).
+constexpr std::array of_the_host{
+    OfTheHost{"libexpat.so.1", "libexpat1", "expat"},
+    OfTheHost{"libstdc++.so.6", "libstdc++6", "libstdc++"},
+    OfTheHost{"libgcc_s.so.1", "libgcc-s1", "libgcc"},
+};
+
+std::string what_to_install(const std::vector<std::string>& missing) {
+  std::string debian;
+  std::string fedora;
+  for (const OfTheHost& one : of_the_host) {
+    if (std::ranges::find(missing, one.library) == missing.end()) continue;
+    debian += format(" {}", one.debian);
+    fedora += format(" {}", one.fedora);
+  }
+  if (!debian.empty())
+    return format("Run `apt install{}` (Debian, Ubuntu) or `dnf install{}` (Fedora, RHEL)", debian, fedora);
+  return installed_by_pip()
+             ? "Run `pip install --force-reinstall rankscope-viewer`"
+             : "Install Qt 6 and the other packages that contain them (on Debian, scripts/setup does so)";
+}
+
+/// Both streams of the loader; empty if it could not be asked.
+std::string loader_says(const std::string& program) {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, ends[1], STDERR_FILENO);
+  std::string trace = "LD_TRACE_LOADED_OBJECTS=1";
+  std::vector<char*> variables{trace.data()};
+  for (char** variable = environ; *variable != nullptr; ++variable) variables.push_back(*variable);
+  variables.push_back(nullptr);
+  std::array<char*, 2> words{const_cast<char*>(program.c_str()), nullptr};
+  pid_t child = 0;
+  const int error = posix_spawn(&child, program.c_str(), &files, nullptr, words.data(), variables.data());
+  posix_spawn_file_actions_destroy(&files);
+  close(ends[1]);
+  std::string said;
+  std::array<char, 4096> part{};
+  while (error == 0) {
+    const ssize_t got = ::read(ends[0], part.data(), part.size());
+    if (got > 0) said.append(part.data(), static_cast<std::size_t>(got));
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
+  }
+  close(ends[0]);
+  while (error == 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return said;
+}
+
+/// Names of libraries, each once, of the lines that the loader writes with LD_TRACE_LOADED_OBJECTS=1 (as ldd does).
+std::vector<std::string> missing_libraries(std::string_view said_by_loader) {
+  std::vector<std::string> missing;
+  while (!said_by_loader.empty()) {
+    const std::string_view line = said_by_loader.substr(0, said_by_loader.find('\n'));
+    said_by_loader.remove_prefix(std::min(line.size() + 1, said_by_loader.size()));
+    std::string_view name;
+    if (const std::size_t end = line.find(" => not found"); end != std::string_view::npos) {
+      name = line.substr(0, end);
+    } else if (const std::size_t old = line.find(": version `"); old != std::string_view::npos) {
+      name =
+          line.substr(0, old);  // "PROGRAM: /lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by ...)"
+      name.remove_prefix(name.rfind('/') + 1);
+    }
+    name.remove_prefix(std::min(name.find_first_not_of(" \t"), name.size()));
+    if (!name.empty() && std::ranges::find(missing, name) == missing.end()) missing.emplace_back(name);
+  }
+  return missing;
+}
+
+}  // namespace
+
+Result<void> check_libraries(const std::string& program) {
+  const std::vector<std::string> missing = missing_libraries(loader_says(program));
+  if (missing.empty()) return {};
+  std::string names;
+  for (const std::string& name : missing) names += format("{}{}", names.empty() ? "" : ", ", name);
+  return fail(
+      ErrorKind::cannot_write,
+      format("the timeline viewer cannot start: this machine lacks these shared libraries, or has older ones than the "
+             "viewer needs: {}. {}, or write a page: rankscope report RUN --html page.html",
+             names, what_to_install(missing)));
+}
+
+}  // namespace rankscope::cli
