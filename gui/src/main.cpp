@@ -1,5 +1,6 @@
 // rankscope-gui: the timeline viewer.
 #include <QApplication>
+#include <QLoggingCategory>
 #include <QStatusBar>
 #include <cstdio>
 
@@ -60,8 +61,7 @@ int main(int argc, char** argv) {
   const bool draws = asks_for_picture({argv, static_cast<std::size_t>(argc)});
   draws ? keep_notes_of_qt() : end_without_display_in_words();
   if (draws && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-  qputenv("QT_WAYLAND_DISABLE_HW_INTEGRATION",
-          "1");  // everything is painted by the CPU, and Qt need not look for OpenGL
+  QLoggingCategory::setFilterRules(QStringLiteral("qt.qpa.wayland.warning=false"));  // no OpenGL: it is not needed
   OwnFonts own_fonts;
   QApplication application(argc, argv);
   if (!draws) qInstallMessageHandler(nullptr);
