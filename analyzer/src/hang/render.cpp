@@ -186,7 +186,7 @@ std::string hang_clause(const HangRoot& root) {
     case HangKind::nan:
       return format("{} computed values that are not finite (NaN or infinity)", ranks);
     case HangKind::corrupt:
-      return format("the data of {} was corrupted", ranks);
+      return format("the parameters of {} differ from those of other ranks", ranks);
   }
   return {};
 }

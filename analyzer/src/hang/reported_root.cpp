@@ -10,6 +10,7 @@
 #include "rankscope/core/model/run.h"
 #include "rankscope/core/numbers.h"
 #include "rankscope/core/printable.h"
+#include "words/units.h"
 
 namespace rankscope::analyzer::hang {
 namespace {
@@ -20,9 +21,10 @@ std::optional<HangKind> reported_kind(std::string_view problem) {
   return std::nullopt;
 }
 
-std::string advice_on(HangKind kind) {
-  if (kind == HangKind::corrupt)
-    return "Resume from an earlier checkpoint, and test the memory and the device of this rank.";
+std::string advice_on(const HangRoot& root) {
+  if (root.kind == HangKind::corrupt)
+    return format("Resume from an earlier checkpoint, and test the memory and the device of {}.",
+                  ranks_text(root.ranks));
   return "Look at the learning rate, the loss scale and the input of this step; resume from a checkpoint before it.";
 }
 
@@ -48,7 +50,6 @@ std::optional<HangRoot> reported_root(const Run& run) {
       earliest = when;
       root = HangRoot{.kind = *kind, .certainty = HangCertainty::fact, .step = step};
       root->evidence = format("the program reported: {}", printable(run.metadata(process, "last_words")));
-      root->advice = advice_on(*kind);
     }
     if (when > earliest || root->kind != *kind) continue;
     const std::vector<RankId> ranks = reported_ranks(run, process);
@@ -58,6 +59,7 @@ std::optional<HangRoot> reported_root(const Run& run) {
   std::ranges::sort(root->ranks);
   const auto repeated = std::ranges::unique(root->ranks);
   root->ranks.erase(repeated.begin(), repeated.end());
+  root->advice = advice_on(*root);
   return root;
 }
 

@@ -414,6 +414,7 @@ TEST(HangOfRun, RanksWhoseCopiesDifferAreNamed) {
   ASSERT_EQ(report.roots.size(), 1U);
   EXPECT_EQ(report.roots[0].kind, HangKind::corrupt);
   EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{2}));
+  EXPECT_THAT(report.roots[0].advice, HasSubstr("test the memory and the device of rank 2"));
 }
 
 TEST(HangOfRun, TheEndOfAnEarlierProcessOfARankIsNotItsOwn) {
