@@ -10,10 +10,15 @@
 namespace rankscope::analyzer::hang {
 namespace {
 
-/// "ranks 0, 1 wait in all_reduce 3 of group 1"
+/// "ranks 0, 1 wait in all_reduce 3 of group 1, called at train.py:12 in step by rank 0"
 std::string waiting_clause(const JobProgress& job, const WaitedOperation& operation) {
-  return format("{} {} in {}", ranks_words(operation.waiting), verb(operation.waiting.size(), "waits", "wait"),
-                operation_words(operation_of(job, operation.call, &operation)));
+  const std::size_t count = operation.waiting.size();
+  std::string text = format("{} {} in {}", ranks_words(operation.waiting), verb(count, "waits", "wait"),
+                            operation_words(operation_of(job, operation.call, &operation)));
+  const std::string_view where = job.texts.text(operation.call.where);
+  if (where.empty()) return text;
+  text += format(", called at {}", printable(where));
+  return count == 1 ? text : text + format(" by rank {}", operation.waiting.front());
 }
 
 const RankProgress* progress_of(const JobProgress& job, std::uint32_t rank) {
@@ -21,13 +26,17 @@ const RankProgress* progress_of(const JobProgress& job, std::uint32_t rank) {
   return found == job.ranks.end() ? nullptr : &found->second;
 }
 
-/// How far a rank came in the group of the operation: "its last call in this group was collective 44790".
+/// How far a rank came in the group of the operation: "its last call in this group was collective 44790, at train.py:12
+/// in step".
 std::string last_call_clause(const JobProgress& job, const FoundRoot& found) {
   if (found.operation->call.way != CallWay::collective || found.ranks.size() > 1) return {};
   const RankProgress* const progress = progress_of(job, found.ranks.front());
   const GroupProgress* const row = progress == nullptr ? nullptr : progress->in_group(found.operation->call.group);
   if (row == nullptr || row->entered < 0) return {};
-  return format("; its last call in this group was collective {}", row->entered);
+  const auto last = std::ranges::find(row->recent, row->entered, &CommCall::sequence);
+  const std::string_view where = last == row->recent.end() ? std::string_view{} : job.texts.text(last->where);
+  return format("; its last call in this group was collective {}{}", row->entered,
+                where.empty() ? std::string{} : format(", at {}", printable(where)));
 }
 
 std::string never_came_evidence(const JobProgress& job, const FoundRoot& found) {
@@ -200,10 +209,8 @@ std::string advice_for_root(const FoundRoot& found) {
     case HangKind::cycle:
       return "Make all ranks use these groups in the same order.";
     case HangKind::nan:
-      return "Look at the learning rate, the loss scale and the input of this step; resume from a checkpoint before "
-             "it.";
     case HangKind::corrupt:
-      return "Resume from an earlier checkpoint, and test the memory and the device of this rank.";
+      break;  // reported_root has words of its own
   }
   return {};
 }

@@ -142,7 +142,9 @@ void WaitGraph::find_heads() {
         operations_.push_back({.call = call});
         keys_.push_back(key);
       }
-      operations_[entry->second].waiting.push_back(rank);
+      std::vector<std::uint32_t>& waiting = operations_[entry->second].waiting;
+      if (!waiting.empty() && waiting.back() == rank) continue;  // collectives that were made as one have one number
+      waiting.push_back(rank);
       blocked_in_[rank].push_back(entry->second);
     }
   }

@@ -40,6 +40,10 @@ json entry_of(std::istringstream& words, const std::map<std::string, WrittenGrou
     entry["profiling_name"] = more["backend"] + ":" + op;
     entry["collective_seq_id"] = std::stoll(sequence);
   }
+  if (more.contains("pair")) entry["is_p2p"] = true;
+  if (more.contains("seq2")) entry["p2p_seq_id"] = std::stoll(more["seq2"]);
+  if (more.contains("id")) entry["op_id"] = std::stoll(more["id"]);
+  if (more.contains("record")) entry["record_id"] = std::stoll(more["record"]);
   entry["state"] = state == "done" && more["backend"] != "gloo" ? "completed" : "scheduled";
   entry["retired"] = state == "done" || more.contains("retired");
   entry["input_sizes"] = {{std::stoll(more["size"])}};

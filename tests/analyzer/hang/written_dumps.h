@@ -4,6 +4,9 @@
 //   @rank 3                        a dump without entries
 //   0 1 all_reduce 7 open [size=5] [dtype=Half] [at=SECONDS] [backend=nccl] [timeout=SECONDS] [retired=1]
 //   0 1 send>1 - done              a send to the member with number 1 of the group; recv<0 is a receive
+//   0 1 coalesced 7 open           the end of the coalesced calls before it; [pair=1]: these are sends and receives
+// Further words: [seq2=N] the number among sends and receives, [id=N] that of the operation, [record=N] that of the
+// entry.
 #pragma once
 
 #include <filesystem>

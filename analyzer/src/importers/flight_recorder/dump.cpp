@@ -56,6 +56,7 @@ void read_field(const PlainValues& values, std::string_view key, ValueRef value,
   if (key == "seq_id")
     return entry.collective_seq < 0 ? sequence(entry.collective_seq) : void();  // versions before 2.2
   if (key == "p2p_seq_id") return sequence(entry.p2p_seq);
+  if (key == "op_id") return number(entry.op_id);
   if (key == "time_created_ns") return number(entry.created_ns);
   if (key == "timeout_ms") {
     entry.timeout_ms = std::clamp<std::int64_t>(values.number_of(value).value_or(0), 0, CommCall::longest_timeout_ms);

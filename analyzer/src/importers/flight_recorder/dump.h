@@ -19,7 +19,8 @@ struct DumpEntry {
   std::int64_t record_id = -1;
   std::int64_t collective_seq = -1;
   std::int64_t p2p_seq = -1;
-  std::string_view backend{};  ///< "nccl", "gloo"
+  std::int64_t op_id = -1;     ///< also counts the calls within a coalesced group
+  std::string_view backend{};  ///< "nccl", "gloo", "xccl"
   std::string_view op{};       ///< "all_reduce", "send", "coalesced"
   std::int64_t own = -1;       ///< of sends and receives: place of this rank in its group
   std::int64_t partner = -1;   ///< place of the other

@@ -1,7 +1,9 @@
 #include "importers/flight_recorder/progress.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -28,13 +30,26 @@ std::span<const ValueRef> first_of(const PlainValues& values, ValueRef list, std
 struct Batches {
   std::vector<std::uint32_t> of_entry;  // parallel to the entries; 0: none
   std::vector<bool> finished;           // parallel to the entries
-  std::vector<bool> left_out;           // entries that only end a group
+  std::vector<bool> begins;             // first entries of a group
+  std::vector<bool> left_out;           // entries that only end a group, and all but the last of a call
 };
 
-// The calls of a coalesced group have no state of their own: that of the entry "coalesced" after them counts.
+/// "coalesced", and since PyTorch 2.7 "ALLGATHER_coalesced". A call may have such a name, too ("allreduce_coalesced").
+bool may_end_a_batch(const DumpEntry& entry) { return entry.op.ends_with("coalesced"); }
+
+/// XCCL records some calls twice, and only one of both entries gets a state.
+bool is_recorded_twice(const DumpEntry& one, const DumpEntry& next) {
+  const auto call = [](const DumpEntry& entry) {
+    return std::tie(entry.group, entry.op, entry.own, entry.partner, entry.collective_seq, entry.p2p_seq, entry.op_id);
+  };
+  return next.backend == "xccl" && next.op_id >= 0 && next.record_id == one.record_id + 1 && call(one) == call(next);
+}
+
+// The calls of a coalesced group have no state of their own: that of the entry that ends the group counts.
 Batches batches_of(const Dump& dump) {
   Batches batches;
   batches.of_entry.resize(dump.entries.size());
+  batches.begins.resize(dump.entries.size());
   batches.left_out.resize(dump.entries.size());
   for (const DumpEntry& entry : dump.entries) batches.finished.push_back(entry.finished);
   // Of each group the calls since the last end that have the same numbers.
@@ -43,11 +58,16 @@ Batches batches_of(const Dump& dump) {
   for (std::size_t i = 0; i < dump.entries.size(); ++i) {
     const DumpEntry& entry = dump.entries[i];
     std::vector<std::size_t>& calls = begun[entry.group];
+    if (i + 1 < dump.entries.size() && is_recorded_twice(entry, dump.entries[i + 1])) {
+      batches.left_out[i] = true;
+      batches.finished[i + 1] = entry.finished || dump.entries[i + 1].finished;
+      continue;
+    }
     const auto alike = [&](std::size_t other) {
       return dump.entries[other].collective_seq == entry.collective_seq && dump.entries[other].p2p_seq == entry.p2p_seq;
     };
     if (!calls.empty() && !alike(calls.back())) calls.clear();
-    if (entry.op != "coalesced") {
+    if (!may_end_a_batch(entry) || (calls.empty() && entry.op != "coalesced")) {
       calls.push_back(i);
       continue;
     }
@@ -55,6 +75,7 @@ Batches batches_of(const Dump& dump) {
       batches.of_entry[k] = next;
       batches.finished[k] = entry.finished;
     }
+    if (!calls.empty()) batches.begins[calls.front()] = true;
     batches.left_out[i] = !calls.empty();
     calls.clear();
     ++next;
@@ -84,6 +105,7 @@ class ProgressMaker {
   std::uint32_t row_of(std::string_view name, std::string_view description);
   void add_entries();
   void add_collective(std::uint32_t row, const DumpEntry& entry, bool finished);
+  [[nodiscard]] bool is_comparable(std::size_t i) const;
   void keep_recent();
   void add_status();
   [[nodiscard]] CommCall call_of(std::uint32_t row, const DumpEntry& entry);
@@ -157,11 +179,20 @@ std::string ProgressMaker::shape_of(const DumpEntry& entry) const {
   return text;
 }
 
-/// The innermost frame outside of PyTorch: "train.py:12 in step".
+/// False of PyTorch, and of the C and C++ frames that TORCH_FR_CPP_STACK adds; most of these have no file.
+bool is_of_program(std::string_view file) {
+  constexpr std::array<std::string_view, 6> of_compilers{".c", ".cc", ".cpp", ".cu", ".h", ".hpp"};
+  if (file.empty() || file.starts_with('?') || file.starts_with("torch/")) return false;
+  if (file.find("-packages/torch/") != std::string_view::npos || file.find("/pytorch/torch/") != std::string_view::npos)
+    return false;
+  return std::ranges::none_of(of_compilers, [file](std::string_view end) { return file.ends_with(end); });
+}
+
+/// The innermost Python frame outside of PyTorch: "train.py:12 in step".
 std::string ProgressMaker::caller_of(const DumpEntry& entry) const {
   for (const ValueRef frame : first_of(values_, entry.frames, most_frames_read)) {
     const std::string_view file = values_.text_of(values_.find(frame, "filename"));
-    if (file.empty() || file.find("/torch/") != std::string_view::npos) continue;
+    if (!is_of_program(file)) continue;
     const std::string_view base = file.substr(file.rfind('/') + 1);
     return format("{}:{} in {}", cut_utf8(base, most_text_bytes),
                   values_.number_of(values_.find(frame, "line")).value_or(0),
@@ -206,7 +237,7 @@ void ProgressMaker::add_entries() {
         ++(batches_.finished[i] ? pair->finished : pair->open);
     } else {
       add_collective(row, entry, batches_.finished[i]);
-      recent_[row].push_back(i);
+      if (is_comparable(i)) recent_[row].push_back(i);
     }
     if (batches_.finished[i]) continue;
     if (rank_.open.size() >= RankProgress::most_open) {
@@ -227,6 +258,14 @@ void ProgressMaker::add_collective(std::uint32_t row, const DumpEntry& entry, bo
   GroupProgress& progress = rank_.group_row(row);
   progress.entered = std::max(progress.entered, entry.collective_seq);
   if (finished) progress.finished = std::max(progress.finished, entry.collective_seq);
+}
+
+/// Peers are compared by the first call of each batch; that of a batch at the beginning of the ring may be lost.
+bool ProgressMaker::is_comparable(std::size_t i) const {
+  const std::uint32_t batch = batches_.of_entry[i];
+  if (batch == 0) return true;
+  if (!batches_.begins[i]) return false;
+  return i > 0 || dump_.entries[i].record_id == 0;
 }
 
 void ProgressMaker::keep_recent() {
