@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "gathered_dumps.h"
 #include "live_hang.h"
 #include "outputs.h"
 #include "rankscope/core/format.h"
@@ -74,8 +75,8 @@ Result<analyzer::HangReport> judge(const RunArgument& input) {
   RS_TRY(const auto run, open(recording));
   analyzer::HangReport report = analyzer::judge_run(*run, now_unix_ns());
   // `record --pytorch` gathers dumps; they help where the events do not show who stopped.
-  const std::filesystem::path gathered = std::filesystem::path{paths.run.front()} / "flight_recorder";
-  if (paths.dumps.empty() && paths.run.size() == 1 && analyzer::holds_dumps(gathered)) paths.dumps.push_back(gathered);
+  if (paths.dumps.empty())
+    if (auto gathered = gathered_dumps(paths.run)) paths.dumps.push_back(std::move(*gathered));
   if (paths.dumps.empty()) return report;
   const std::string name = paths.dumps.front().filename().string();
   auto dumps = analyzer::judge_dumps(paths.dumps, progress_of("reading " + paths.dumps.front().string()));

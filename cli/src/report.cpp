@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "gathered_dumps.h"
 #include "outputs.h"
 #include "rankscope/analyzer/render.h"
 #include "rankscope/analyzer/report.h"
@@ -75,8 +76,11 @@ Result<int> report(const ReportArguments& arguments) {
       {.json = [&] { return analyzer::render_json(result, *run, options); },
        .html = [&] { return analyzer::render_html(result, *run, options); },
        .text = [&](analyzer::Colour colour) { return analyzer::render_text(result, *run, options, colour); }}));
-  if (analyzer::anything_computed(result, options)) return 0;
   const std::string& path = arguments.run.paths.front();
+  if (gathered_dumps(arguments.run.paths))
+    say(format("{0}: contains dumps of the Flight Recorder, which the report does not use; `rankscope hang {0}` does",
+               path));
+  if (analyzer::anything_computed(result, options)) return 0;
   say(arguments.only.empty()
           ? format("{}: nothing could be computed from this recording; the report says why and what to do", path)
           : format("{}: no section that --only selects could be computed; the report says why", path));

@@ -83,6 +83,10 @@ TEST(HangVerb, ADumpThatShowsLessDoesNotReplaceTheVerdictOnItsRecording) {
   EXPECT_EQ(shown.status, 0) << shown.err;
   EXPECT_THAT(shown.out, HasSubstr("No rank waits for another"));
   EXPECT_THAT(shown.out, HasSubstr("dumps_not_used"));
+  const ProgramResult report = testing::run_program({RANKSCOPE_PROGRAM, "report", run.string()});
+  EXPECT_THAT(report.err, HasSubstr("contains dumps of the Flight Recorder, which the report does not use; `rankscope "
+                                    "hang " +
+                                    run.string() + "` does"));
 }
 
 TEST(HangVerb, ARecordingBesideDumpsIsReadToo) {
