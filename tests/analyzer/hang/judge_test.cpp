@@ -294,6 +294,16 @@ TEST(HangVerdict, ARankThatCameMuchLaterIsOnlySlow) {
   EXPECT_THAT(report.roots[0].ranks, ElementsAre(RankId{1}));
 }
 
+TEST(HangVerdict, NamesTheLinesThatMadeTheCallsAlsoInAFolderNamedTorch) {
+  const HangReport report = judged(
+      "@group 0 default_pg 0,1,2\n"
+      "0 0 all_reduce 4 open from=/data/torch/train.py\n1 0 all_reduce 4 open from=/data/torch/train.py\n"
+      "2 0 all_reduce 3 done from=/data/torch/loss.py\n");
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("called at train.py:12 in step by rank 0; "));
+  EXPECT_THAT(report.roots[0].evidence, HasSubstr("collective 3, at loss.py:12 in step; "));
+}
+
 TEST(HangVerdict, AReceiveWithoutASendBlamesTheSender) {
   const HangReport report = judged(
       "@group 0 default_pg 0,1\n@group 1 pipe 0,1\n"

@@ -44,6 +44,12 @@ json entry_of(std::istringstream& words, const std::map<std::string, WrittenGrou
   if (more.contains("seq2")) entry["p2p_seq_id"] = std::stoll(more["seq2"]);
   if (more.contains("id")) entry["op_id"] = std::stoll(more["id"]);
   if (more.contains("record")) entry["record_id"] = std::stoll(more["record"]);
+  if (more.contains("from")) {
+    const json of_torch{{"filename", "/usr/lib/python3/dist-packages/torch/distributed/distributed_c10d.py"},
+                        {"line", 2000},
+                        {"name", "all_reduce"}};
+    entry["frames"] = json::array({of_torch, {{"filename", more["from"]}, {"line", 12}, {"name", "step"}}});
+  }
   entry["state"] = state == "done" && more["backend"] != "gloo" ? "completed" : "scheduled";
   entry["retired"] = state == "done" || more.contains("retired");
   entry["input_sizes"] = {{std::stoll(more["size"])}};

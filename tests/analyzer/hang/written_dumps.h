@@ -6,7 +6,7 @@
 //   0 1 send>1 - done              a send to the member with number 1 of the group; recv<0 is a receive
 //   0 1 coalesced 7 open           the end of the coalesced calls before it; [pair=1]: these are sends and receives
 // Further words: [seq2=N] the number among sends and receives, [id=N] that of the operation, [record=N] that of the
-// entry.
+// entry; [from=FILE] the file whose line 12, in step(), made the call.
 #pragma once
 
 #include <filesystem>
