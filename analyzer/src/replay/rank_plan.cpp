@@ -113,6 +113,53 @@ std::vector<LaneId> threads_of(const Run& run, LaneId main, const std::vector<Qu
   return threads;
 }
 
+// PyTorch's Gloo runs collectives on threads of its own, and torch.profiler records neither that the main thread
+// launches them (by an operator of c10d) nor that it stands still until they have ended.
+
+/// Calls on a thread that launch collectives, by begin.
+std::vector<RunTime> launches_on(const Run& run, const Lane& lane) {
+  std::vector<RunTime> launches;
+  RunTime until = RunTime::min();
+  for (const Span& span : run.spans_of(lane)) {
+    if (span.time.begin < until || !run.text(span.name).starts_with("c10d::")) continue;
+    launches.push_back(span.time.begin);
+    until = span.time.end;
+  }
+  return launches;
+}
+
+/// The collectives of helper threads were launched in the order in which they begin.
+void add_launches(std::vector<QueuePlan>& queues, LaneId main, const std::vector<RunTime>& launches) {
+  std::vector<Task*> tasks;
+  for (QueuePlan& queue : queues)
+    for (Task& task : queue.tasks) tasks.push_back(&task);
+  std::ranges::stable_sort(tasks, {}, [](const Task* task) { return task->time.begin; });
+  auto next = launches.begin();
+  for (Task* task : tasks) {
+    if (next == launches.end()) return;
+    if (task->launched_on.is_set() || *next > task->time.begin) continue;
+    task->launched_on = main;
+    task->launched = *next++;
+  }
+}
+
+/// Collectives on threads that nothing else puts into the graph.
+std::vector<QueuePlan> helper_queues(const Run& run, const RankPlan& plan) {
+  std::vector<QueuePlan> queues;
+  const Lane& main = run.lane(plan.threads.front().lane);
+  for (const Lane& lane : run.lanes()) {
+    const LaneId id = run.id_of(lane);
+    if (lane.process != main.process || lane.kind != LaneKind::thread) continue;
+    if (std::ranges::find(plan.threads, id, &ThreadPlan::lane) != plan.threads.end()) continue;
+    QueuePlan queue{id, {}};
+    for (const Span& span : run.spans_of(lane))
+      if (is_member(run, span) && plan.time.contains(span.time.begin)) queue.tasks.push_back(task_of(run, span));
+    if (!queue.tasks.empty()) queues.push_back(std::move(queue));
+  }
+  if (!queues.empty()) add_launches(queues, plan.threads.front().lane, launches_on(run, main));
+  return queues;
+}
+
 std::vector<Block> blocks_of(const Run& run, const Lane& lane, TimeRange time, HostRole role) {
   std::vector<Block> blocks;
   RunTime until = time.begin;
@@ -163,6 +210,24 @@ bool meets(const std::vector<Block>& blocks, TimeRange time) {
   const auto after =
       std::ranges::upper_bound(blocks, time.begin, {}, [](const Block& block) { return block.time.end; });
   return after != blocks.end() && after->time.begin < time.end;
+}
+
+/// Lets the main thread wait for the last collective of a helper thread that it had launched and that ended while it
+/// did nothing; what it does for longer after that end than before was no wait.
+void add_waits_for_helpers(ThreadPlan& thread, const std::vector<QueuePlan>& queues, TimeRange time) {
+  std::vector<Block> waits;
+  for (const TimeRange& gap : gaps_of(thread, time)) {
+    std::optional<RunTime> last;
+    for (const QueuePlan& queue : queues)
+      for (const Task& task : queue.tasks)
+        if (task.launched_on == thread.lane && task.launched <= gap.begin && task.time.end > gap.begin &&
+            task.time.end <= gap.end)
+          last = std::max(last.value_or(task.time.end), task.time.end);
+    if (last && *last - gap.begin >= gap.end - *last && !meets(thread.blocks, gap))
+      waits.push_back({gap, {}, {}, {}, false});
+  }
+  thread.blocks.insert(thread.blocks.end(), waits.begin(), waits.end());
+  std::ranges::sort(thread.blocks, {}, [](const Block& block) { return block.time.begin; });
 }
 
 /// Lets threads that stood still wait for the one that ended something last meanwhile.
@@ -258,6 +323,11 @@ RankPlan plan_rank(const Run& run, RankId rank, const RankSteps& steps) {
                             {},
                             blocks_of(run, run.lane(lane), {plan.time.begin, steps.marks.back()}, role)});
   plan.threads.front().cuts = steps.marks;
+  if (!plan.has_accelerator) {
+    std::vector<QueuePlan> helpers = helper_queues(run, plan);
+    add_waits_for_helpers(plan.threads.front(), helpers, plan.time);
+    std::ranges::move(helpers, std::back_inserter(plan.queues));
+  }
   add_launch_cuts(plan);
   add_joins(plan);
   for (ThreadPlan& thread : plan.threads) {

@@ -40,7 +40,7 @@ struct Task {
 /// A stretch in which a host thread stands still.
 struct Block {
   TimeRange time;
-  SpanId span{};           ///< none: it waits for another thread
+  SpanId span{};           ///< none: it waits for another thread, or for a collective on a helper thread
   LaneId other{};          ///< the other thread, and until when it is awaited
   RunTime other_done{};    ///< only with `other`
   bool is_member = false;  ///< the thread executes a collective itself
@@ -62,7 +62,7 @@ struct RankPlan {
   TimeRange time;  ///< from the first mark to the end of the last step
   bool has_accelerator = false;
   std::vector<ThreadPlan> threads;  ///< the one with the marks first
-  std::vector<QueuePlan> queues;    ///< streams and communication lanes
+  std::vector<QueuePlan> queues;    ///< streams, communication lanes, and helper threads that run collectives
 };
 
 [[nodiscard]] RankPlan plan_rank(const Run& run, RankId rank, const RankSteps& steps);

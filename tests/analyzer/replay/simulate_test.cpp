@@ -99,6 +99,49 @@ TEST(Replay, LetsAThreadWaitForAnotherThatWorkedInItsPlace) {
   EXPECT_EQ(replayed.with({"op:backward*0.5"}), 1'000'000 - 265'000);
 }
 
+/// Two ranks whose collectives run on a thread of Gloo, as torch.profiler records them: the main thread launches them
+/// by an operator, and stands still until they have ended.
+constexpr std::string_view collectives_on_helper_threads = R"(
+@run clock=same_host clock_error=0
+@rank 0 pid=1
+@rank 1 pid=2
+@lane 0 main kind=thread number=1
+@lane 0 gloo kind=thread number=2
+@lane 1 main kind=thread number=1
+@lane 1 gloo kind=thread number=2
+@group dp 0,1
+0 step 0 1000000 step index=0 lane=main
+0 forward 0 200000 forward lane=main
+0 op 200000 210000 c10d::allreduce_ lane=main
+0 comm 220000 800000 allreduce group=dp seq=0 lane=gloo
+0 optimizer 810000 1000000 optimizer lane=main
+1 step 0 1000000 step index=0 lane=main
+1 forward 0 700000 forward lane=main
+1 op 700000 710000 c10d::allreduce_ lane=main
+1 comm 720000 800000 allreduce group=dp seq=0 lane=gloo
+1 optimizer 810000 1000000 optimizer lane=main
+)";
+
+TEST(Replay, LetsTheMainThreadWaitForACollectiveOnAHelperThread) {
+  const Replayed replayed{collectives_on_helper_threads};
+  ASSERT_TRUE(replayed.graph) << replayed.graph.error().why;
+  EXPECT_EQ(replayed.with({"op:forward*1"}), 1'000'000);
+  EXPECT_EQ(replayed.with({"rank:1"}), 500'000) << "the collective is launched 500 us earlier, and so is the optimizer";
+  EXPECT_EQ(replayed.with({"network"}), 1'000'000 - 80'000) << "the wait for the last rank remains";
+}
+
+TEST(Replay, DoesNotTakeWorkThatWentOnForAWait) {
+  std::string text{collectives_on_helper_threads};
+  for (const std::string_view comm : {"0 comm 220000 800000", "1 comm 720000 800000"}) {
+    const std::size_t at = text.find(comm);
+    text.replace(at, comm.size(), std::string{comm.substr(0, comm.size() - 6)} + "725000");
+  }
+  const Replayed replayed{text};
+  ASSERT_TRUE(replayed.graph) << replayed.graph.error().why;
+  EXPECT_EQ(replayed.with({"network"}), 1'000'000)
+      << "on rank 1, the main thread went on for 85 us after the collective had ended: it did not wait for it";
+}
+
 /// Two ranks; on one stream A of 100 ns, an allreduce of 50 and C of 100. The thread goes on 10 ns later, for 30 ns.
 constexpr std::string_view communication_in_the_way = R"(
 @run clock=same_host clock_error=0
