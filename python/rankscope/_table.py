@@ -31,7 +31,7 @@ def _cell(value: Any) -> str:
 
 
 def _missing(package: str, problem: ImportError) -> UsageError:
-    return UsageError(f"this needs {package}: pip install {package} ({problem}); to_pydict() needs no other package")
+    return UsageError(f"this needs {package}: run pip install {package} ({problem}); to_pydict() needs no other package")
 
 
 class Table:

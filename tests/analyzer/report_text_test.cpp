@@ -22,7 +22,7 @@ std::string rendered(const Report& report, Colour colour = Colour::no, const Rep
 TEST(RenderText, TheVerdictComesFirstAndNamesRankKindSizeAndGain) {
   const auto text = rendered(slow_report(*sample_run()));
   EXPECT_THAT(text, StartsWith("VERDICT\n  Rank 2 is slow: it computes more slowly than its peers.\n"));
-  EXPECT_THAT(text, HasSubstr("1.48 times as long as its peers', 12.3 ms more in each step"));
+  EXPECT_THAT(text, HasSubstr("1.48 times as long as its peers', 12.3 ms more per step"));
   EXPECT_THAT(text, HasSubstr("would be about 12.0 ms (26 %) shorter."));
 }
 
@@ -91,7 +91,7 @@ TEST(RenderText, ASavingAboveWhatTheRankLosesIsExplained) {
   auto report = slow_report(*sample_run());
   EXPECT_THAT(rendered(report), Not(HasSubstr("exceed")));
   report.stragglers->rows.front().gain_ns_per_step = 14'000'000;
-  EXPECT_THAT(rendered(report), HasSubstr("exceed")) << "12.3 ms more in each step";
+  EXPECT_THAT(rendered(report), HasSubstr("exceed")) << "12.3 ms more per step";
 }
 
 TEST(RenderText, WaitsThatAreUnknownAreNotZero) {

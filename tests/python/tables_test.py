@@ -95,7 +95,7 @@ class Tables(unittest.TestCase):
         steps = self.demo.table("steps")
         for package, method in (("pandas", steps.to_pandas), ("polars", steps.to_polars), ("pyarrow", steps.to_pyarrow)):
             with unittest.mock.patch.dict(sys.modules, {package: None}):
-                with self.assertRaisesRegex(rankscope.Error, f"this needs {package}: pip install {package} .*to_pydict"):
+                with self.assertRaisesRegex(rankscope.Error, f"this needs {package}: run pip install {package} .*to_pydict"):
                     method()
 
     def test_consumers_agree(self):

@@ -312,17 +312,23 @@ class Aligner {
     return std::llround(largest) + exit_order_ns;
   }
 
+  /// What programs with torch.profiler can do about it.
+  [[nodiscard]] std::string_view how_to_get_clocks() const {
+    if (!all_.only_guessed || run_.info().source != "kineto") return {};
+    if (names_hosts(run_)) return " Recordings of `rankscope record` have them.";
+    return " If all ranks ran on one host, let their traces name it: profiler.add_metadata(\"host_name\", "
+           "socket.gethostname()). Recordings of `rankscope record` have both.";
+  }
+
   void explain_what_is_left() {
-    const bool recorder_has_numbers = all_.only_guessed && run_.info().source == "kineto";
     std::map<std::string_view, std::size_t> reasons;
     for (const ClockRow& row : result_.section.clocks)
       if (!row.why_apart.empty()) ++reasons[row.why_apart];
     for (const auto& [why, count] : reasons) {
       result_.section.clocks_apart += static_cast<std::int64_t>(count);
-      result_.section.notes.push_back(
-          format("Times on {} of {} cannot be compared with those on {}: {}.{}", count,
-                 counted(positions_.size(), "clock"), domains_.clocks.front().name, why,
-                 recorder_has_numbers ? " Recordings of `rankscope record` have them." : ""));
+      result_.section.notes.push_back(format("Times on {} of {} cannot be compared with those on {}: {}.{}", count,
+                                             counted(positions_.size(), "clock"), domains_.clocks.front().name, why,
+                                             how_to_get_clocks()));
     }
   }
 

@@ -186,7 +186,8 @@ std::string hang_clause(const HangRoot& root) {
     case HangKind::nan:
       return format("{} computed values that are not finite (NaN or infinity)", ranks);
     case HangKind::corrupt:
-      return format("the parameters of {} differ from those of other ranks", ranks);
+      return count == 1 ? format("the copy of the model on {} differs from the other copies", ranks)
+                        : format("the copies of the model on {} differ", ranks);  // nothing shows which are right
   }
   return {};
 }

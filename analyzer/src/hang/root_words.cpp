@@ -10,15 +10,22 @@
 namespace rankscope::analyzer::hang {
 namespace {
 
-/// "ranks 0, 1 wait in all_reduce 3 of group 1, called at train.py:12 in step by rank 0"
-std::string waiting_clause(const JobProgress& job, const WaitedOperation& operation) {
-  const std::size_t count = operation.waiting.size();
-  std::string text = format("{} {} in {}", ranks_words(operation.waiting), verb(count, "waits", "wait"),
-                            operation_words(operation_of(job, operation.call, &operation)));
+/// "ranks 0, 1 wait in all_reduce 3 of group 1"
+std::string waiting_words(const JobProgress& job, const WaitedOperation& operation) {
+  return format("{} {} in {}", ranks_words(operation.waiting), verb(operation.waiting.size(), "waits", "wait"),
+                operation_words(operation_of(job, operation.call, &operation)));
+}
+
+/// ", called at train.py:12 in step by rank 0"; empty if that was not recorded.
+std::string called_at(const JobProgress& job, const WaitedOperation& operation) {
   const std::string_view where = job.texts.text(operation.call.where);
-  if (where.empty()) return text;
-  text += format(", called at {}", printable(where));
-  return count == 1 ? text : text + format(" by rank {}", operation.waiting.front());
+  if (where.empty()) return {};
+  const std::string by = operation.waiting.size() == 1 ? "" : format(" by rank {}", operation.waiting.front());
+  return format(", called at {}{}", printable(where), by);
+}
+
+std::string waiting_clause(const JobProgress& job, const WaitedOperation& operation) {
+  return waiting_words(job, operation) + called_at(job, operation);
 }
 
 const RankProgress* progress_of(const JobProgress& job, std::uint32_t rank) {
@@ -126,14 +133,15 @@ std::string no_dump_evidence(const JobProgress& job, const FoundRoot& found) {
 std::string cycle_evidence(const JobProgress& job, const FoundRoot& found) {
   if (found.cycle.size() == 1)
     return format(
-        "{} for members that the dumps do not list; all other ranks, and thus also those members, are blocked in "
+        "{} for members that the dumps do not list{}; all other ranks, and thus also those members, are blocked in "
         "other operations",
-        waiting_clause(job, *found.operation));
+        waiting_words(job, *found.operation), called_at(job, *found.operation));
   std::string text;
   for (const WaitedOperation* const operation : found.cycle) {
     std::vector<std::uint32_t> blockers;
     for (const Blocker& blocker : operation->blockers) blockers.push_back(blocker.rank);
-    text += format("{}{} for {}", text.empty() ? "" : "; ", waiting_clause(job, *operation), ranks_words(blockers));
+    text += format("{}{} for {}{}", text.empty() ? "" : "; ", waiting_words(job, *operation), ranks_words(blockers),
+                   called_at(job, *operation));
   }
   return text;
 }

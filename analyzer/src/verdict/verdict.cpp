@@ -47,8 +47,8 @@ std::string growth_of(const Straggler& row, bool partly) {
   if (row.on_average)
     return format("On average its own work takes {:.2f} times as long as its peers', {} more per step", row.slowdown,
                   lag);
-  return format("Its own work takes {:.2f} times as long as its peers', {} more in each {}", row.slowdown, lag,
-                partly ? "of these steps" : "step");
+  return format("Its own work takes {:.2f} times as long as its peers', {} more {}", row.slowdown, lag,
+                partly ? "in each of these steps" : "per step");
 }
 
 /// Why a saving is larger than what the rank loses by its own time; empty if it is not.

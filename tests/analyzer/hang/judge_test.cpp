@@ -58,6 +58,17 @@ TEST(HangVerdict, WhoWaitsForAPeerThatWaitsElsewhereIsNotBlamed) {
   EXPECT_EQ(report.waiting.size(), 3U);
 }
 
+TEST(HangVerdict, ACycleNamesForWhomEachRankWaitsAndThenTheLine) {
+  const HangReport report = judged(
+      "@group 0 default_pg 0,1\n@group 1 a 0,1\n@group 2 b 0,1\n"
+      "0 1 all_reduce 1 open from=/data/train.py\n1 2 all_reduce 1 open from=/data/loss.py\n");
+  ASSERT_EQ(report.roots.size(), 1U);
+  EXPECT_THAT(report.roots[0].evidence,
+              ::testing::ContainsRegex("rank 0 waits in all_reduce 1 of .* for rank 1, called at train.py"));
+  EXPECT_THAT(report.roots[0].evidence,
+              ::testing::ContainsRegex("rank 1 waits in all_reduce 1 of .* for rank 0, called at loss.py"));
+}
+
 TEST(HangVerdict, TwoGroupsInDifferentOrderAreACycle) {
   const HangReport report = judged(
       "@group 0 default_pg 0,1,2\n@group 1 a 0,1\n@group 2 b 0,1\n"

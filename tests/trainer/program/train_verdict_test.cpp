@@ -84,7 +84,7 @@ TEST(VerdictOnFault, OfTwoCopiesItIsNotSaidWhichOneIsDamaged) {
   EXPECT_EQ(found.report["verdict"], "failed");
   EXPECT_EQ(found.root["kind"], "corrupt");
   EXPECT_EQ(found.root["ranks"], json::array({0, 1}));
-  EXPECT_THAT(found.text, HasSubstr("The parameters of ranks 0, 1 differ from those of other ranks"));
+  EXPECT_THAT(found.text, HasSubstr("The copies of the model on ranks 0, 1 differ"));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::span<const ValueRef> first_of(const PlainValues& values, ValueRef list, std
 struct Batches {
   std::vector<std::uint32_t> of_entry;  // parallel to the entries; 0: none
   std::vector<bool> finished;           // parallel to the entries
-  std::vector<bool> begins;             // first entries of a group
+  std::vector<bool> begins;             // first entries of a batch; not if the ring may begin within it
   std::vector<bool> left_out;           // entries that only end a group, and all but the last of a call
 };
 
@@ -52,12 +52,17 @@ Batches batches_of(const Dump& dump) {
   batches.begins.resize(dump.entries.size());
   batches.left_out.resize(dump.entries.size());
   for (const DumpEntry& entry : dump.entries) batches.finished.push_back(entry.finished);
-  // Of each group the calls since the last end that have the same numbers.
-  std::unordered_map<std::string_view, std::vector<std::size_t>> begun;
+  // Of each group the calls since the last end that have the same numbers, and whether an earlier call is in the ring.
+  struct Begun {
+    std::vector<std::size_t> calls;
+    bool follows = false;
+  };
+  std::unordered_map<std::string_view, Begun> begun;
+  const bool from_the_start = !dump.entries.empty() && dump.entries.front().record_id == 0;
   std::uint32_t next = 1;
   for (std::size_t i = 0; i < dump.entries.size(); ++i) {
     const DumpEntry& entry = dump.entries[i];
-    std::vector<std::size_t>& calls = begun[entry.group];
+    auto& [calls, follows] = begun[entry.group];
     if (i + 1 < dump.entries.size() && is_recorded_twice(entry, dump.entries[i + 1])) {
       batches.left_out[i] = true;
       batches.finished[i + 1] = entry.finished || dump.entries[i + 1].finished;
@@ -66,7 +71,10 @@ Batches batches_of(const Dump& dump) {
     const auto alike = [&](std::size_t other) {
       return dump.entries[other].collective_seq == entry.collective_seq && dump.entries[other].p2p_seq == entry.p2p_seq;
     };
-    if (!calls.empty() && !alike(calls.back())) calls.clear();
+    if (!calls.empty() && !alike(calls.back())) {
+      calls.clear();
+      follows = true;
+    }
     if (!may_end_a_batch(entry) || (calls.empty() && entry.op != "coalesced")) {
       calls.push_back(i);
       continue;
@@ -75,9 +83,10 @@ Batches batches_of(const Dump& dump) {
       batches.of_entry[k] = next;
       batches.finished[k] = entry.finished;
     }
-    if (!calls.empty()) batches.begins[calls.front()] = true;
+    if (!calls.empty()) batches.begins[calls.front()] = follows || from_the_start;
     batches.left_out[i] = !calls.empty();
     calls.clear();
+    follows = true;
     ++next;
   }
   return batches;
@@ -260,13 +269,8 @@ void ProgressMaker::add_collective(std::uint32_t row, const DumpEntry& entry, bo
   if (finished) progress.finished = std::max(progress.finished, entry.collective_seq);
 }
 
-/// Peers are compared by the first call of each batch; that of a batch at the beginning of the ring may be lost.
-bool ProgressMaker::is_comparable(std::size_t i) const {
-  const std::uint32_t batch = batches_.of_entry[i];
-  if (batch == 0) return true;
-  if (!batches_.begins[i]) return false;
-  return i > 0 || dump_.entries[i].record_id == 0;
-}
+/// Peers are compared by the first call of each batch.
+bool ProgressMaker::is_comparable(std::size_t i) const { return batches_.of_entry[i] == 0 || batches_.begins[i]; }
 
 void ProgressMaker::keep_recent() {
   for (const auto& [row, entries] : recent_) {
