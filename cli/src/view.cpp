@@ -94,7 +94,9 @@ Action declare_view(CLI::App& app, const Words&) {
                  "beside the run");
   auto* const picture = app.add_option("--picture", arguments->picture,
                                        "write a picture of the timeline (.png, .svg) and exit; needs no display");
-  app.add_option("--size", arguments->size, "size of the picture: WIDTHxHEIGHT (default: 1600x900)")->needs(picture);
+  app.add_option("--size", arguments->size,
+                 "size of the picture: WIDTHxHEIGHT (default: 1600x900, or up to 4000 high if the rows need it)")
+      ->needs(picture);
   app.footer("Exit status: 5 if the viewer is missing, cannot start or finds no display.");
   return [arguments] {
     const auto command = command_of(*arguments);

@@ -1,6 +1,5 @@
 // rankscope-gui: the timeline viewer.
 #include <QApplication>
-#include <QLoggingCategory>
 #include <QStatusBar>
 #include <cstdio>
 
@@ -61,10 +60,9 @@ int main(int argc, char** argv) {
   const bool draws = asks_for_picture({argv, static_cast<std::size_t>(argc)});
   draws ? keep_notes_of_qt() : end_without_display_in_words();
   if (draws && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-  QLoggingCategory::setFilterRules(QStringLiteral("qt.qpa.wayland.warning=false"));  // no OpenGL: it is not needed
   OwnFonts own_fonts;
   QApplication application(argc, argv);
-  if (!draws) qInstallMessageHandler(nullptr);
+  if (!draws) show_notes_of_qt();
   QApplication::setOrganizationName(QStringLiteral("rankscope"));
   QApplication::setApplicationName(QStringLiteral("rankscope"));
   QApplication::setApplicationVersion(QStringLiteral(RANKSCOPE_VERSION));

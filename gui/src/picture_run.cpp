@@ -4,12 +4,16 @@
 #include <QDockWidget>
 #include <QLabel>
 #include <QMenuBar>
+#include <QScrollBar>
 #include <QStatusBar>
 #include <QToolBar>
+#include <algorithm>
 #include <cstdio>
+#include <string>
 
 #include "rankscope/analyzer/output_file.h"
 #include "rankscope/analyzer/select.h"
+#include "rankscope/core/format.h"
 #include "rankscope/core/rank_choice.h"
 #include "rankscope/gui/models/session/moments.h"
 #include "rankscope/gui/views/timeline/timeline_view.h"
@@ -17,6 +21,9 @@
 
 namespace rankscope::gui {
 namespace {
+
+constexpr QSize default_size{1600, 900};
+constexpr int most_high = 4000;  ///< where no size is asked for
 
 /// Nothing but the timeline is left of the window.
 void strip(MainWindow& window, QSize size) {
@@ -46,6 +53,28 @@ bool hide_what_came(MainWindow& window) {
   return any;
 }
 
+/// How much higher the picture of all rows would be.
+int missing_height(const TimelineView& timeline) { return timeline.findChild<QScrollBar*>()->maximum(); }
+
+/// For rows that are not in the picture. True if it grew.
+bool make_room(MainWindow& window) {
+  const int height = std::min(window.height() + missing_height(window.timeline()), most_high);
+  if (height <= window.height()) return false;
+  window.resize(window.width(), height);
+  return true;
+}
+
+/// That rows are missing, and what to do; nothing if none is.
+std::string words_on_missing_rows(const TimelineView& timeline) {
+  const QSize size = timeline.picture_size();
+  const int missing = missing_height(timeline);
+  if (missing == 0) return {};
+  const int height = size.height() + missing;
+  return height > picture_pixels.most
+             ? "rankscope: the picture does not show all rows; choose ranks with --ranks\n"
+             : format("rankscope: the picture does not show all rows; --size {}x{} does\n", size.width(), height);
+}
+
 bool all_painted(const Session& session, TimelineView& timeline) {
   const auto& facts = timeline.model().facts();
   return session.state() == LoadState::ready && facts != nullptr && facts->waits_known && timeline.is_up_to_date();
@@ -70,12 +99,14 @@ int make_picture(Session& session, MainWindow& window, const StartOptions& optio
   });
   QObject::connect(&timeline, &TimelineView::framePainted, &window, [&] {
     if (!all_painted(session, timeline) || hide_what_came(window)) return;
+    if (!options.size && make_room(window)) return;
+    std::fputs(words_on_missing_rows(timeline).c_str(), stderr);
     const auto saved = save_picture(timeline, options.picture);
     std::fprintf(stderr, "rankscope: %s\n",
                  saved ? analyzer::wrote_text(options.picture).c_str() : saved.error().message.c_str());
     QApplication::exit(saved ? 0 : exit_status(saved.error().kind));
   });
-  strip(window, options.size);
+  strip(window, options.size.value_or(default_size));
   window.show();
   session.open(options.source);
   return QApplication::exec();

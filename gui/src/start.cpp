@@ -3,6 +3,7 @@
 #include <QCommandLineParser>
 #include <QFontDatabase>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -27,7 +28,7 @@ bool is_whole_run(const std::filesystem::path& path) {
 
 /// "1600x900"
 Result<QSize> size_from(std::string_view text) {
-  constexpr Bounds<int> pixels{.least = 300, .most = 16'000};
+  constexpr Bounds<int> pixels = picture_pixels;
   const std::size_t cross = text.find('x');
   const auto width = number_from<int>(text.substr(0, cross), pixels);
   const auto height = cross == std::string_view::npos ? std::nullopt : number_from<int>(text.substr(cross + 1), pixels);
@@ -39,10 +40,17 @@ Result<QSize> size_from(std::string_view text) {
 
 constexpr const char* font_settings = "FONTCONFIG_FILE";
 
+/// The Wayland plugin looks for OpenGL when the first window opens; the viewer paints without, and its wheel has none.
+bool is_about_opengl(const QString& message) {
+  constexpr std::array words{QLatin1String{"client buffer integration"}, QLatin1String{"hardware integration"},
+                             QLatin1String{"EGL"}};
+  return std::ranges::any_of(words, [&message](QLatin1String word) { return message.contains(word); });
+}
+
 /// The only fatal message before the window: no platform could be opened.
 void end_in_words(QtMsgType type, const QMessageLogContext&, const QString& message) {
   if (type != QtFatalMsg) {
-    std::fprintf(stderr, "rankscope: %s\n", message.toUtf8().constData());
+    if (!is_about_opengl(message)) std::fprintf(stderr, "rankscope: %s\n", message.toUtf8().constData());
     return;
   }
   std::fputs(
@@ -74,7 +82,7 @@ Result<StartOptions> start_options() {
                                    QStringLiteral("write a picture (.png, .svg) and exit; needs no display"),
                                    QStringLiteral("FILE")};
   const QCommandLineOption size{QStringLiteral("size"), QStringLiteral("size of the picture"),
-                                QStringLiteral("WIDTHxHEIGHT"), QStringLiteral("1600x900")};
+                                QStringLiteral("WIDTHxHEIGHT")};
   const QCommandLineOption compare{QStringLiteral("compare"),
                                    QStringLiteral("show this run below the other, aligned by step"),
                                    QStringLiteral("RUN")};
@@ -99,7 +107,9 @@ Result<StartOptions> start_options() {
   options.other.texts = options.source.texts;
   options.session = parser.value(session).toStdString();
   options.picture = parser.value(picture).toStdString();
-  RS_TRY(options.size, size_from(parser.value(size).toStdString()));
+  if (parser.isSet(size)) {
+    RS_TRY(options.size, size_from(parser.value(size).toStdString()));
+  }
   if (!options.picture.empty() && options.source.paths.empty())
     return fail(ErrorKind::usage, "--picture needs a RUN to draw");
   if (!options.other.paths.empty() && options.source.paths.empty())
@@ -122,6 +132,14 @@ void end_without_display_in_words() { qInstallMessageHandler(end_in_words); }
 void keep_notes_of_qt() {
   qInstallMessageHandler([](QtMsgType type, const QMessageLogContext& context, const QString& message) {
     if (type == QtFatalMsg) end_in_words(type, context, message);
+  });
+}
+
+void show_notes_of_qt() {
+  qInstallMessageHandler(nullptr);
+  static const QtMessageHandler handler_of_qt = qInstallMessageHandler(nullptr);
+  qInstallMessageHandler([](QtMsgType type, const QMessageLogContext& context, const QString& message) {
+    if (!is_about_opengl(message)) handler_of_qt(type, context, message);
   });
 }
 

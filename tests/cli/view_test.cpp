@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <string>
+#include <vector>
+
 #include "cli/demo.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
@@ -10,6 +14,7 @@ namespace rankscope {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::ProgramResult;
 
 ProgramResult view(std::vector<std::string> words, const std::vector<std::string>& environment = {}) {
@@ -55,6 +60,32 @@ TEST(ViewVerb, WritesAPictureWithoutADisplay) {
   };
   EXPECT_EQ(number(18), 800);
   EXPECT_EQ(number(22), 600);
+}
+
+/// No rank is cut off unless a size was asked for; then a line says so.
+TEST(ViewVerb, ThePictureIsAsHighAsItsRows) {
+  const testing::TemporaryFolder folder;
+  const auto drawn = [&folder](const char* name, const std::vector<std::string>& more) {
+    std::vector<std::string> words{demo, "--picture", (folder / name).string()};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult done = view(words);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done.err;
+  };
+  EXPECT_THAT(drawn("all.png", {}), Not(HasSubstr("show all rows")));
+  const std::string missing = drawn("low.png", {"--size", "1600x600"});
+  std::smatch size;
+  ASSERT_TRUE(std::regex_search(missing, size, std::regex{"does not show all rows; --size (1600x([0-9]+)) does\n"}));
+  const int height = std::stoi(size[2]);
+  EXPECT_THAT(drawn("asked.png", {"--size", size[1].str()}), Not(HasSubstr("show all rows")));
+  const std::string all = testing::read_file(folder / "all.png");
+  EXPECT_TRUE(all == testing::read_file(folder / "asked.png"));
+  ASSERT_GT(all.size(), 24U);
+  EXPECT_EQ(static_cast<unsigned char>(all[22]) * 256 + static_cast<unsigned char>(all[23]), height);
+  EXPECT_GT(height, 900);
+  const std::string one = drawn("one.png", {"--ranks", "2"});
+  EXPECT_THAT(one, Not(HasSubstr("show all rows")));
+  EXPECT_EQ(testing::read_file(folder / "one.png").substr(22, 2), std::string("\x03\x84"));  // 900: not lower
 }
 
 /// Panels that were open do not get into the picture.

@@ -1,6 +1,8 @@
 // Rows of the timeline: what is drawn of nested events and of folded ranks, and what is said of it.
 #include <gtest/gtest.h>
 
+#include <QScrollBar>
+
 #include "base/colours.h"
 #include "gui/views/pictures.h"
 #include "gui/views/shown_timeline.h"
@@ -29,6 +31,22 @@ TEST(TimelineRows, SaysHowManyRowsAreTooDeepToBeDrawn) {
   EXPECT_EQ(lane->deeper_rows, 6U);
   EXPECT_TRUE(shown.view.box_of(shown.find(RankId{0}, "f63")));
   EXPECT_FALSE(shown.view.box_of(shown.find(RankId{0}, "f64")));
+}
+
+/// `rankscope view --picture` makes its window so much higher.
+TEST(TimelineRows, AreAllInSightWhereTheViewIsHigherByTheRangeOfItsScrollBar) {
+  std::string six_ranks;
+  for (int rank = 0; rank < 6; ++rank) six_ranks += format("{} compute 0 10 gemm\n", rank);
+  ShownRows shown{six_ranks.c_str()};
+  shown.view.resize(1200, 200);
+  const auto* const bar = shown.view.findChild<QScrollBar*>();
+  ASSERT_NE(bar, nullptr);
+  const int missing = bar->maximum();
+  ASSERT_GT(missing, 0);
+  shown.view.resize(1200, 200 + missing - 1);
+  EXPECT_EQ(bar->maximum(), 1);
+  shown.view.resize(1200, 200 + missing);
+  EXPECT_EQ(bar->maximum(), 0);
 }
 
 TEST(TimelineRows, StreamsStandInTheOrderOfTheirNumbers) {
