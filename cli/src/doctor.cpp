@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "needed_libraries.h"
 #include "programs.h"
 #include "rankscope/collectors/gpu_state.h"
 #include "rankscope/collectors/sources.h"
@@ -47,11 +48,11 @@ Line trainer_line() {
 
 Line viewer_line() {
   const auto path = find_program_file(viewer_name);
-  return {path.has_value(), "timeline viewer",
-          path                 ? path->string()
-          : installed_by_pip() ? "not installed"
-                               : "not built",
-          format("{}; everything else works without the viewer", how_to_get_viewer())};
+  if (!path)
+    return {false, "timeline viewer", installed_by_pip() ? "not installed" : "not built",
+            format("{}; everything else works without the viewer", how_to_get_viewer())};
+  const auto starts = check_libraries(path->string());
+  return {starts.has_value(), "timeline viewer", path->string(), starts ? std::string{} : starts.error().message};
 }
 
 Line clock_line() {

@@ -8,8 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <string_view>
-#include <vector>
+#include <cstddef>
 
 #include "programs.h"
 #include "rankscope/core/format.h"
@@ -30,7 +29,16 @@ constexpr std::array of_the_host{
     OfTheHost{"libgcc_s.so.1", "libgcc-s1", "libgcc"},
 };
 
-std::string what_to_install(const std::vector<std::string>& missing) {
+/// They are of one release and cannot be installed alone: one that is too old means that the system is.
+bool is_of_the_c_library(std::string_view library) {
+  constexpr std::array<std::string_view, 6> parts{"libc.so.6",       "libm.so.6",  "libdl.so.2",
+                                                  "libpthread.so.0", "librt.so.1", "libresolv.so.2"};
+  return library.starts_with("ld-linux") || std::ranges::find(parts, library) != parts.end();
+}
+
+std::string what_to_do(const std::vector<std::string>& missing) {
+  if (std::ranges::any_of(missing, is_of_the_c_library))
+    return "This system is too old for the viewer: use a newer one (docs/install.md says which)";
   std::string debian;
   std::string fedora;
   for (const OfTheHost& one : of_the_host) {
@@ -41,7 +49,7 @@ std::string what_to_install(const std::vector<std::string>& missing) {
   if (!debian.empty())
     return format("Run `apt install{}` (Debian, Ubuntu) or `dnf install{}` (Fedora, RHEL)", debian, fedora);
   return installed_by_pip()
-             ? "Run `pip install --force-reinstall rankscope-viewer`"
+             ? "Run `pip install --force-reinstall --find-links FOLDER rankscope-viewer` (FOLDER has both wheels)"
              : "Install Qt 6 and the other packages that contain them (on Debian, scripts/setup does so)";
 }
 
@@ -75,7 +83,8 @@ std::string loader_says(const std::string& program) {
   return said;
 }
 
-/// Names of libraries, each once, of the lines that the loader writes with LD_TRACE_LOADED_OBJECTS=1 (as ldd does).
+}  // namespace
+
 std::vector<std::string> missing_libraries(std::string_view said_by_loader) {
   std::vector<std::string> missing;
   while (!said_by_loader.empty()) {
@@ -85,8 +94,8 @@ std::vector<std::string> missing_libraries(std::string_view said_by_loader) {
     if (const std::size_t end = line.find(" => not found"); end != std::string_view::npos) {
       name = line.substr(0, end);
     } else if (const std::size_t old = line.find(": version `"); old != std::string_view::npos) {
-      name =
-          line.substr(0, old);  // "PROGRAM: /lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by ...)"
+      // "PROGRAM: /lib/libstdc++.so.6: version `GLIBCXX_3.4.30' not found (required by ...)"
+      name = line.substr(0, old);
       name.remove_prefix(name.rfind('/') + 1);
     }
     name.remove_prefix(std::min(name.find_first_not_of(" \t"), name.size()));
@@ -95,18 +104,19 @@ std::vector<std::string> missing_libraries(std::string_view said_by_loader) {
   return missing;
 }
 
-}  // namespace
+std::string why_viewer_cannot_start(const std::vector<std::string>& missing) {
+  std::string names;
+  for (const std::string& name : missing) names += format("{}{}", names.empty() ? "" : ", ", name);
+  return format(
+      "the timeline viewer cannot start: this machine lacks these shared libraries, or has older ones than the viewer "
+      "needs: {}. {}, or write a page: rankscope report RUN --html page.html",
+      names, what_to_do(missing));
+}
 
 Result<void> check_libraries(const std::string& program) {
   const std::vector<std::string> missing = missing_libraries(loader_says(program));
   if (missing.empty()) return {};
-  std::string names;
-  for (const std::string& name : missing) names += format("{}{}", names.empty() ? "" : ", ", name);
-  return fail(
-      ErrorKind::cannot_write,
-      format("the timeline viewer cannot start: this machine lacks these shared libraries, or has older ones than the "
-             "viewer needs: {}. {}, or write a page: rankscope report RUN --html page.html",
-             names, what_to_install(missing)));
+  return fail(ErrorKind::cannot_write, why_viewer_cannot_start(missing));
 }
 
 }  // namespace rankscope::cli

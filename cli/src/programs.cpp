@@ -33,8 +33,9 @@ bool installed_by_pip() {
 }
 
 std::string_view how_to_get_viewer() {
-  return installed_by_pip() ? "install it with: pip install 'rankscope[viewer]'"
-                            : "configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup installs it)";
+  return installed_by_pip()
+             ? "install it with: pip install --find-links FOLDER 'rankscope[viewer]' (FOLDER has both wheels)"
+             : "configure with -DRANKSCOPE_GUI=ON and Qt 6 (scripts/setup installs it)";
 }
 
 }  // namespace rankscope::cli

@@ -92,7 +92,8 @@ class Wheel(unittest.TestCase):
     def test_the_trainer_and_the_viewer_are_said_to_be_missing(self):
         for verb, statuses, missing, words in (("train", (125,), "reference trainer", ("--parallel", "ddp", "--ranks", "2", "--steps", "1")),
                                                ("view", (5,), "the timeline viewer is not installed: install it with: pip install "
-                                                "'rankscope[viewer]'; or write a page", (ROOT / "samples/demo.rankscope",))):
+                                                "--find-links FOLDER 'rankscope[viewer]' (FOLDER has both wheels); or write a page",
+                                                (ROOT / "samples/demo.rankscope",))):
             done = run(self.venv / "bin/rankscope", verb, *words, folder=self.folder)
             self.assertIn(done.returncode, statuses, done.stderr)
             self.assertIn(missing, done.stderr)
