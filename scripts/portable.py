@@ -13,10 +13,12 @@ OF_PYTHON = {"librankscope.so": "lib/librankscope.so"}
 # Every Linux with that C library has these, and Qt's or torch's are not ours to carry.
 OF_THE_HOST = re.compile(r"^(libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|ld-linux-.*|libtorch.*|libc10|libc10_cuda)\.so")
 NEWEST_GLIBC = (2, 34)
-#: Texts that Debian's copyright files refer to.
-COMMON_LICENCES = pathlib.Path("/usr/share/common-licenses")
 #: Libraries that are compiled into our programs: their packages in Debian. Their licences ask for a copy of their text.
 COMPILED_IN = ("libcli11-dev", "libfmt-dev", "libprotozero-dev", "nlohmann-json3-dev", "libexpected-dev")
+
+
+def end(*words):
+    sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {' '.join(str(word) for word in words)}")
 
 
 def output_of(*words):
@@ -74,10 +76,15 @@ def carried_libraries(files, of_the_host=OF_THE_HOST):
         where = dict(re.findall(r"^\s*(\S+) => (/\S+)", output_of("ldd", file), re.M)) if missing else {}
         for name in missing:
             if name not in where:
-                sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {file.name} needs {name}, which is not installed here")
+                end(file.name, "needs", name + ", which is not installed here")
             found[name] = pathlib.Path(where[name])
             waiting.append(found[name])
     return found
+
+
+def copyright_of(package):
+    """Debian's copyright file of a package, whose name may end in an architecture."""
+    return pathlib.Path("/usr/share/doc", package.partition(":")[0], "copyright")
 
 
 def owner_of(file):
@@ -85,23 +92,20 @@ def owner_of(file):
     for path in (file, file.resolve(), pathlib.Path("/usr") / str(file).lstrip("/")):
         owner = subprocess.run(["dpkg-query", "-S", str(path)], capture_output=True, text=True)
         package = owner.stdout.split(": ")[0]
-        if owner.returncode == 0 and pathlib.Path("/usr/share/doc", package.partition(":")[0], "copyright").exists():
+        if owner.returncode == 0 and copyright_of(package).exists():
             return package
     return None
 
 
-def copyright_of(library):
-    """Debian's copyright file of the package that a library is from."""
-    package = owner_of(library)
-    return package and pathlib.Path("/usr/share/doc", package.partition(":")[0], "copyright")
+def end_without_licence(path):
+    end("no licence for", path, "was found (no package owns it)")
 
 
 def add_programs(folder, build, programs):
     """Copies these files of a build; ends with a message if one was not built."""
     for name, place in programs.items():
         if not (build / "bin" / name).exists():
-            sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {build / 'bin' / name} is missing: build it first (scripts/test, or cmake --build "
-                     "--preset release)")
+            end(build / "bin" / name, "is missing: build it first (scripts/test, or cmake --build --preset release)")
         copy(build / "bin" / name, folder / place)
 
 
@@ -110,18 +114,15 @@ def add_libraries(folder, licences):
     files = [path for path in (*folder.glob("bin/*"), *folder.glob("lib/*")) if is_elf(path)]
     for name, path in carried_libraries(files).items():
         copy(path.resolve(), folder / "lib" / name)
-        text = copyright_of(path)
-        if text is None:
-            sys.exit(f"{pathlib.Path(sys.argv[0]).name}: no licence for {name} was found (no package owns {path})")
-        shutil.copy2(text, licences / f"{name}.txt")
+        shutil.copy2(copyright_of(owner_of(path) or end_without_licence(path)), licences / f"{name}.txt")
 
 
 def add_compiled_in(licences):
     """The licences of the libraries of which there are only headers, or which are linked statically."""
     for package in COMPILED_IN:
-        text = pathlib.Path("/usr/share/doc", package, "copyright")
+        text = copyright_of(package)
         if not text.exists():
-            sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {text} is missing: install {package} (scripts/setup)")
+            end(text, "is missing: install", package, "(scripts/setup)")
         shutil.copy2(text, licences / f"{package}.txt")
 
 
@@ -132,7 +133,7 @@ def check_needed(folder, of_the_host=OF_THE_HOST):
     for path in files:
         for name in dynamic(path, "NEEDED"):
             if name not in carried and not of_the_host.match(name):
-                sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {path.name} needs {name}, which is neither packed nor on every host")
+                end(path.name, "needs", name + ", which is neither packed nor on every host")
 
 
 def commit():

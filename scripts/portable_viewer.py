@@ -23,12 +23,12 @@ Left to the host:
 import pathlib
 import re
 import shutil
-import sys
 
-from portable import (COMMON_LICENCES, OF_THE_HOST, add_compiled_in, add_programs, carried_libraries, copy, dynamic, is_elf, output_of,
-                      owner_of)
+from portable import (OF_THE_HOST, add_compiled_in, add_programs, carried_libraries, copy, copyright_of, dynamic, end, end_without_licence,
+                      is_elf, output_of, owner_of)
 
 NEWEST_GLIBC_OF_VIEWER = (2, 35)
+NEWEST_GLIBCXX_OF_VIEWER = (3, 4, 30)  # of GCC 12
 OF_THE_HOST_OF_VIEWER = re.compile(rf"{OF_THE_HOST.pattern}|^(libresolv|libexpat)\.so")
 PROGRAM = {"rankscope-gui": "bin/rankscope-gui"}
 LIBRARIES = "viewer/lib"
@@ -54,6 +54,8 @@ FONTS_CONF = """\
   <cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 """
+#: Texts that Debian's copyright files refer to.
+COMMON_LICENCES = pathlib.Path("/usr/share/common-licenses")
 QT_CONF = "[Paths]\nPrefix = ../viewer\nPlugins = plugins\n"
 LICENCES = """\
 rankscope-gui is licensed under Apache-2.0 (LICENSE) and linked dynamically to the libraries below. These are files of Debian packages,
@@ -63,10 +65,6 @@ VERSION of SOURCE is at https://snapshot.debian.org/package/SOURCE/VERSION/.
 
 FILE\tSOURCE\tVERSION
 """
-
-
-def end(*words):
-    sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {' '.join(str(word) for word in words)}")
 
 
 def qt_folder():
@@ -100,9 +98,9 @@ def add_licences(carried, licences):
     """What is carried, of which version of which Debian source package, with the texts of their licences."""
     rows, texts = [], set()
     for place, path in sorted(carried.items()):
-        package = owner_of(path) or end("no licence for", path, "was found (no package owns it)")
+        package = owner_of(path) or end_without_licence(path)
         source, version = output_of("dpkg-query", "-W", "-f", "${source:Package} ${source:Version}\n", package).splitlines()[0].split()
-        text = pathlib.Path("/usr/share/doc", package.partition(":")[0], "copyright")
+        text = copyright_of(package)
         shutil.copyfile(text, licences / f"{source}.txt")
         texts |= set(re.findall(r"common-licenses/([A-Z][\w-]*(?:\.\d+)*)", text.read_text(errors="replace")))
         rows.append(f"{place}\t{source}\t{version}\n")
