@@ -303,7 +303,8 @@ TEST(Verdict, QuestionsOfSeveralReasonsAreSentences) {
 
 TEST(Verdict, OfASlowRankSaysLongerThanWhat) {
   Report report = slow_report(*sample_run());
-  EXPECT_THAT(verdict_sentences(report), Contains(HasSubstr("1.48 times as long as its peers', 12.3 ms more per step")));
+  EXPECT_THAT(verdict_sentences(report),
+              Contains(HasSubstr("1.48 times as long as its peers', 12.3 ms more per step")));
   report.stragglers->rows.front().persistence = Persistence::transient;
   EXPECT_THAT(verdict_sentences(report),
               Contains(HasSubstr("In a step with a stall, the rank takes 12.3 ms longer than its peers")));
