@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 
 #include "programs.h"
 #include "rankscope/core/format.h"
@@ -53,10 +54,13 @@ std::string what_to_do(const std::vector<std::string>& missing) {
              : "Install Qt 6 and the other packages that contain them (on Debian, scripts/setup does so)";
 }
 
-/// Both streams of the loader; empty if it could not be asked.
-std::string loader_says(const std::string& program) {
+/// Both streams of the loader.
+Result<std::string> loader_says(const std::string& program) {
+  const auto cannot_start = [&program](int error) {
+    return fail(ErrorKind::cannot_write, format("cannot start {}: {}", program, std::strerror(error)));
+  };
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return cannot_start(errno);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
@@ -78,7 +82,8 @@ std::string loader_says(const std::string& program) {
     if (got == 0 || (got < 0 && errno != EINTR)) break;
   }
   close(ends[0]);
-  while (error == 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  if (error != 0) return cannot_start(error);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   return said;
 }
@@ -114,7 +119,8 @@ std::string why_viewer_cannot_start(const std::vector<std::string>& missing) {
 }
 
 Result<void> check_libraries(const std::string& program) {
-  const std::vector<std::string> missing = missing_libraries(loader_says(program));
+  RS_TRY(const std::string said, loader_says(program));
+  const std::vector<std::string> missing = missing_libraries(said);
   if (missing.empty()) return {};
   return fail(ErrorKind::cannot_write, why_viewer_cannot_start(missing));
 }

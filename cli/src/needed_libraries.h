@@ -9,7 +9,8 @@
 
 namespace rankscope::cli {
 
-/// Asks the loader, which takes about 10 ms; the error names the libraries that this host lacks, and what to install.
+/// Asks the loader, which takes about 10 ms; the error names the libraries that this host lacks, and what to install,
+/// or says why the program cannot be started at all.
 [[nodiscard]] Result<void> check_libraries(const std::string& program);
 
 /// Names of libraries, each once, of the lines that the loader writes with LD_TRACE_LOADED_OBJECTS=1 (as ldd does): of

@@ -227,8 +227,9 @@ class Run:
         The answer has schema rankscope.whatif/1; its str() is the text that the command line prints. Raises CannotTellError
         if nothing can be predicted.
         """
-        if not all(isinstance(fix, str) for fix in fixes):
-            raise UsageError(f"whatif: changes are strings such as 'rank:2', but {next(fix for fix in fixes if not isinstance(fix, str))!r} was given")
+        for fix in fixes:
+            if not isinstance(fix, str):
+                raise UsageError(f"whatif: changes are strings such as 'rank:2', but {fix!r} was given")
         options = {"fixes": list(fixes), "steps": _steps(steps), "include_warm_up": include_warm_up}
         found = json.loads(call_for_text("rankscope_what_if", self._open_handle(), request(form="both", **options), what="predicting"))
         return Answer(found["answer"], found["text"])
@@ -255,7 +256,10 @@ class Run:
     def html(self, path: Path) -> None: ...
 
     def html(self, path: Path | None = None) -> str | None:
-        """The report as one HTML page that needs no other file and no network. If `path` is given, writes the page there and returns None."""
+        """The report as one HTML page that needs no other file and no network.
+
+        If `path` is given, the page is written there, and nothing is returned.
+        """
         if path is not None:
             self._check_not_read(path)
         page = self._report("html")

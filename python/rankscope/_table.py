@@ -70,9 +70,9 @@ class Table:
         return {name: column.to_list(most) for name, column in batch.columns.items()}
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame (`pip install 'rankscope[pandas]'`). Strings with few different values are categories; integers that may be missing are Int32 or Int64.
+        """A pandas.DataFrame (`pip install 'rankscope[pandas]'`).
 
-        Columns of numbers share the memory of the table and are read-only; to change values, use `table.to_pandas().copy()`.
+        Strings with few different values are categories; integers that may be missing are Int32 or Int64. Columns of numbers share the memory of the table and are read-only; to change values, use `table.to_pandas().copy()`.
         """
         try:
             import numpy

@@ -64,5 +64,11 @@ TEST(MissingLibraries, OfTheCLibraryMeanThatTheSystemIsTooOld) {
   }
 }
 
+TEST(MissingLibraries, AreNotSaidToBeThereIfTheLoaderCannotBeAsked) {
+  const auto asked = check_libraries("/absent/viewer");
+  ASSERT_FALSE(asked);
+  EXPECT_EQ(asked.error().message, "cannot start /absent/viewer: No such file or directory");
+}
+
 }  // namespace
 }  // namespace rankscope::cli

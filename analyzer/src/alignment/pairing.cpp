@@ -73,8 +73,7 @@ class PairSearch {
     if (!std::ranges::all_of(*pairs, [this](const SitePair& pair) { return is_possible_always(pair); }))
       return nothing(
           "only one assignment of receives to sends is left, but with it, at least one receive ends before its send "
-          "starts or "
-          "differs from its send in size");
+          "starts or differs from its send in size");
     const PairEvidence evidence = evidence_for(*pairs);
     if (evidence.near < least_near || one_near_of * evidence.near < evidence.waited)
       return nothing(

@@ -38,8 +38,7 @@ std::string advice_for(Exposed exposed, std::string_view hiding, const BlameRow*
       if (late != nullptr)
         return format(
             "Find out why rank {} arrives late (mainly {}; --only blame shows all causes), and even out the work "
-            "before "
-            "the collectives.",
+            "before the collectives.",
             late->rank.value, words_of(late->largest_part()));
       return "Find out which ranks arrive last (--only blame shows them) and even out the work before the collectives.";
     case Exposed::ranks_missing:

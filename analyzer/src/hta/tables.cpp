@@ -46,8 +46,7 @@ constexpr std::array launch_reasons{
 constexpr std::array kernel_reasons{
     Reason{"max, mean",
            "With more than 10 kernels, HTA computes max, min, mean and deviation over the total times of kernels; "
-           "rankscope "
-           "computes them over single executions."},
+           "rankscope computes them over single executions."},
 };
 constexpr std::array idle_reasons{
     Reason{"waits",

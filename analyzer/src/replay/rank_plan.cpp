@@ -215,16 +215,19 @@ bool meets(const std::vector<Block>& blocks, TimeRange time) {
 /// Lets the main thread wait for the last collective of a helper thread that it had launched and that ended while it
 /// did nothing; what it does for longer after that end than before was no wait.
 void add_waits_for_helpers(ThreadPlan& thread, const std::vector<QueuePlan>& queues, TimeRange time) {
+  std::vector<TimeRange> collectives;  // from the launch to the end, by end
+  for (const QueuePlan& queue : queues)
+    for (const Task& task : queue.tasks)
+      if (task.launched_on == thread.lane) collectives.push_back({task.launched, task.time.end});
+  std::ranges::sort(collectives, {}, &TimeRange::end);
   std::vector<Block> waits;
   for (const TimeRange& gap : gaps_of(thread, time)) {
-    std::optional<RunTime> last;
-    for (const QueuePlan& queue : queues)
-      for (const Task& task : queue.tasks)
-        if (task.launched_on == thread.lane && task.launched <= gap.begin && task.time.end > gap.begin &&
-            task.time.end <= gap.end)
-          last = std::max(last.value_or(task.time.end), task.time.end);
-    if (last && *last - gap.begin >= gap.end - *last && !meets(thread.blocks, gap))
-      waits.push_back({gap, {}, {}, {}, false});
+    auto last = std::ranges::upper_bound(collectives, gap.end, {}, &TimeRange::end);
+    while (last != collectives.begin() && std::prev(last)->end > gap.begin && std::prev(last)->begin > gap.begin)
+      --last;
+    if (last == collectives.begin() || std::prev(last)->end <= gap.begin) continue;
+    const RunTime ended = std::prev(last)->end;
+    if (ended - gap.begin >= gap.end - ended && !meets(thread.blocks, gap)) waits.push_back({gap, {}, {}, {}, false});
   }
   thread.blocks.insert(thread.blocks.end(), waits.begin(), waits.end());
   std::ranges::sort(thread.blocks, {}, [](const Block& block) { return block.time.begin; });

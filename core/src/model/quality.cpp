@@ -201,8 +201,7 @@ constexpr std::array<CounterInfo, counter_count> table{{
     {comm_without_groups, "comm_without_groups", info,
      "For some libraries (Gloo, MPI, DeepEP, NVSHMEM and others), traces do not name the groups that communicate. "
      "The operations of these libraries are matched across ranks by their end times, or not at all. To get the groups "
-     "of "
-     "PyTorch's Gloo backend, record with `rankscope record`."},
+     "of PyTorch's Gloo backend, record with `rankscope record`."},
     {tails_lost, "tails_lost", data_loss,
      "For some ranks, the file is complete, but its events end long before those of the other ranks: the profiler lost "
      "the later events. Steps that continue after a rank's last recorded work are left out. Record fewer steps at a "

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "math/interval_set.h"
-#include "stragglers/own_time_windows.h"
 
 namespace rankscope::analyzer {
 namespace {
@@ -35,16 +34,6 @@ TEST(Statistics, ThresholdsBetweenColumnsAreLinearInTheLogarithm) {
   EXPECT_DOUBLE_EQ(straggler_threshold(64), 3.5);
   EXPECT_NEAR(straggler_threshold(2048), 4.05, 1e-9);
   EXPECT_DOUBLE_EQ(straggler_threshold(100'000), 4.5);
-}
-
-TEST(StepBlocks, FollowTheNumberOfSteps) {
-  EXPECT_TRUE(step_blocks(4).empty());
-  EXPECT_EQ(step_blocks(20).size(), 5U);
-  EXPECT_EQ(step_blocks(20)[4].first, 16U);
-  EXPECT_EQ(step_blocks(249)[0].count, 49U);
-  EXPECT_EQ(step_blocks(249).size(), 5U);
-  EXPECT_EQ(step_blocks(310).size(), 6U);
-  EXPECT_EQ(step_blocks(310)[5].count, 50U);
 }
 
 TEST(IntervalSets, AreUnions) {

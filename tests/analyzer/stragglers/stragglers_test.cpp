@@ -8,7 +8,6 @@
 #include "analyzer/synthetic_run.h"
 #include "rankscope/analyzer/report.h"
 #include "rankscope/core/format.h"
-#include "stragglers/own_time_windows.h"
 #include "verdict/verdict.h"
 
 namespace rankscope::analyzer {
@@ -270,20 +269,6 @@ TEST(Stragglers, ARankThatIsSlowInAThirdOfTheStepsHasTheSizeOfTheWindowsInWhichI
   const Straggler row = only(*report.stragglers, RankId{1}, StragglerKind::compute, Persistence::persistent);
   EXPECT_NEAR(row.slowdown, 1.6, 0.05);
   EXPECT_NE(row.evidence.find("in 3 of 5 comparison windows of 20 steps"), std::string::npos) << row.evidence;
-}
-
-TEST(Stragglers, ComparisonWindowsHaveAllSteps) {
-  for (std::size_t steps = least_steps; steps < 60; ++steps) {
-    std::size_t next = 0;
-    for (const StepBlock& block : step_blocks(steps)) {
-      EXPECT_EQ(block.first, next);
-      EXPECT_LE(block.count - steps / consecutive_windows, 1U);
-      next = block.first + block.count;
-    }
-    EXPECT_EQ(next, steps);
-  }
-  EXPECT_EQ(text_of(step_blocks(8)), "5 comparison windows of 1 or 2 steps");
-  EXPECT_EQ(text_of(step_blocks(20)), "5 comparison windows of 4 steps");
 }
 
 TEST(Stragglers, InALongRunSlownessThatWentAwayHasALastStep) {
